@@ -1,0 +1,12 @@
+package plan
+
+import "time"
+
+// A Submission is a plan with what the transport, not the plan, says about it
+// (C33).
+type Submission struct {
+	Plan      *Plan
+	Requester string    // identity behind the presenting credential; "" on the local command line
+	Agent     string    // agent the credential stands for; "" on the local command line, where the plan's own claim is used
+	Received  time.Time // our clock
+}
