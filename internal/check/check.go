@@ -70,3 +70,12 @@ func runOne(c Checker, in Input) (res Result, err error) {
 	}()
 	return c.Check(in), nil
 }
+
+// IDs names the checkers in order: what decide requires to have run.
+func IDs(checkers []Checker) []string {
+	ids := make([]string, len(checkers))
+	for i, c := range checkers {
+		ids[i] = c.ID()
+	}
+	return ids
+}

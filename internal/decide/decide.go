@@ -246,3 +246,6 @@ func opinionDoubts(o verdict.Opinion, c verdict.Case, add func(code, text string
 		}
 	}
 }
+
+// Gated reports whether a case is decided before any judge is asked.
+func Gated(c verdict.Case) bool { return len(gateReasons(c)) > 0 }
