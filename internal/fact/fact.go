@@ -11,6 +11,9 @@ import (
 
 // A Set is everything known about one plan.
 type Set struct {
+	Submitter  Submitter
+	Texts      []Text // goal, steps, prose arguments, attachments, in this order
+	Calls      []Call
 	Entities   []Entity
 	Quantities []Quantity
 	Vessels    []Vessel
@@ -67,4 +70,18 @@ type Hard struct {
 type Word struct {
 	Text string
 	At   verdict.Span
+}
+
+// HardOf returns the hard facts of one class of concern.
+func (s *Set) HardOf(class verdict.Class) []Hard {
+	if s == nil {
+		return nil
+	}
+	var out []Hard
+	for _, h := range s.Hard {
+		if h.Class == class {
+			out = append(out, h)
+		}
+	}
+	return out
 }
