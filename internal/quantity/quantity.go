@@ -30,12 +30,14 @@ const (
 	Power         Kind = "power"         // W
 	Money         Kind = "money"         // in the currency written
 	Ramp          Kind = "ramp"          // K/s
+	Density       Kind = "density"       // kg/m3
+	Other         Kind = "other"         // a known unit of a dimension not modelled here (V, Hz, Sv/h); the value is as written
 )
 
 // A Quantity is one number as written, with all its plausible readings.
 type Quantity struct {
 	Kind     Kind
-	Readings []float64 // in the SI unit of Kind; more than one for "1,500" (1.5 or 1500) or bar without gauge/absolute
+	Readings []float64 // in the SI unit of Kind, the most plausible first; more than one for "1,500" (1500 or 1.5) or bar without gauge/absolute
 	Text     string    // as written
 	Unit     string    // as written, "" for a bare number
 	Start    int       // byte range in the text read
@@ -43,4 +45,20 @@ type Quantity struct {
 	Relative bool // "10 % faster", "+20 °C": a change, not a value
 	Bad      bool // NaN, infinite or overflowing: a finding, never a pass
 	Bound    int8 // -1 "at most", +1 "at least", 0 the value itself
+	OfMax    bool // a fraction of whatever the limit is: "full speed" (1), "80 % of maximum" (0.8)
+	Count    int  // how often a relative change is made: "+50 mm/s twice" is 2; at least 1
+	Gauge    int8 // of a pressure: +1 gauge, -1 absolute, 0 not said (then readings come in pairs absolute, gauge)
+}
+
+// Max returns the highest reading, and false when there is none or one is not
+// a finite number.
+func (q *Quantity) Max() (float64, bool) {
+	if q.Bad || len(q.Readings) == 0 {
+		return 0, false
+	}
+	m := q.Readings[0]
+	for _, r := range q.Readings[1:] {
+		m = max(m, r)
+	}
+	return m, true
 }
