@@ -1,11 +1,9 @@
 package plan
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 
 	"interlock/internal/strict"
@@ -29,13 +27,8 @@ func Digest(p *Plan) string {
 // EqualValues reports whether two arguments are the same JSON value: key order
 // aside, numbers as exact decimals.
 func EqualValues(a, b any) bool {
-	return string(canonicalValue(nil, a)) == string(canonicalValue(nil, b))
+	return bytes.Equal(strict.Canonical(a), strict.Canonical(b))
 }
-
-// CanonicalValue gives the one byte form of a JSON value, as Canonical does.
-func CanonicalValue(v any) []byte { return canonicalValue(nil, v) }
-
-func canonicalValue(b []byte, v any) []byte { return appendValue(b, v, true) }
 
 // write gives the fields in alphabetical order.
 func write(p *Plan, exact bool) []byte {
@@ -47,7 +40,7 @@ func write(p *Plan, exact bool) []byte {
 	w.list("on_abort", len(p.OnAbort), func(i int) { w.call(p.OnAbort[i]) })
 	w.text("parent", p.Parent)
 	w.text("site", p.Site)
-	w.list("steps", len(p.Steps), func(i int) { w.b = appendString(w.b, p.Steps[i]) })
+	w.list("steps", len(p.Steps), func(i int) { w.b = strict.AppendString(w.b, p.Steps[i]) })
 	w.text("submitted_at", p.SubmittedAt)
 	if p.SubmittedBy != (Submitter{}) {
 		w.key("submitted_by")
@@ -70,13 +63,13 @@ func (w *writer) key(name string) {
 	if w.b[len(w.b)-1] != '{' {
 		w.b = append(w.b, ',')
 	}
-	w.b = append(appendString(w.b, name), ':')
+	w.b = append(strict.AppendString(w.b, name), ':')
 }
 
 func (w *writer) text(name, value string) {
 	if value != "" {
 		w.key(name)
-		w.b = appendString(w.b, value)
+		w.b = strict.AppendString(w.b, value)
 	}
 }
 
@@ -99,84 +92,17 @@ func (w *writer) attachment(a Attachment) {
 	w.b = append(w.b, '{')
 	w.text("source", a.Source)
 	w.key("text")
-	w.b = append(appendString(w.b, a.Text), '}')
+	w.b = append(strict.AppendString(w.b, a.Text), '}')
 }
 
 func (w *writer) call(c ToolCall) {
 	w.b = append(w.b, '{')
 	w.key("arguments")
-	w.b = appendValue(w.b, c.Arguments, w.exact)
+	w.b = strict.AppendValue(w.b, c.Arguments, w.exact)
 	if c.Step > 0 {
 		w.key("step")
 		w.b = strconv.AppendInt(w.b, int64(c.Step), 10)
 	}
 	w.text("tool", c.Tool)
 	w.b = append(w.b, '}')
-}
-
-// appendValue appends a JSON value with sorted keys. A Go value that JSON
-// decoding never gives is written as a text naming its type, so that it equals
-// nothing a plan can hold.
-func appendValue(b []byte, v any, exact bool) []byte {
-	switch v := v.(type) {
-	case nil:
-		return append(b, "null"...)
-	case bool:
-		return strconv.AppendBool(b, v)
-	case string:
-		return appendString(b, v)
-	case json.Number:
-		text := string(v)
-		if exact {
-			text, _ = strict.Decimal(text)
-		}
-		return append(b, text...)
-	case float64:
-		return appendValue(b, json.Number(strconv.FormatFloat(v, 'g', -1, 64)), exact)
-	case int:
-		return appendValue(b, json.Number(strconv.Itoa(v)), exact)
-	case int64:
-		return appendValue(b, json.Number(strconv.FormatInt(v, 10)), exact)
-	case []any:
-		b = append(b, '[')
-		for i, item := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendValue(b, item, exact)
-		}
-		return append(b, ']')
-	case map[string]any:
-		b = append(b, '{')
-		for i, k := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendString(b, k), ':')
-			b = appendValue(b, v[k], exact)
-		}
-		return append(b, '}')
-	default:
-		return append(b, `{"\u0000":"unencodable"}`...)
-	}
-}
-
-// appendString appends a JSON string with the fewest escapes: quotes,
-// backslash and control characters.
-func appendString(b []byte, s string) []byte {
-	const hexDigits = "0123456789abcdef"
-	b = append(b, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
-			b = append(b, '\\', 'n')
-		case c < 0x20:
-			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		default:
-			b = append(b, c)
-		}
-	}
-	return append(b, '"')
 }

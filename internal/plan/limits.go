@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"interlock/internal/strict"
+)
 
 // Limits bound what is taken in and what is judged. MaxBytes is a transport
 // limit: a longer plan is an input error. All others are judging limits: the
@@ -51,7 +55,7 @@ func (l Limits) Exceeded(p *Plan) []Excess {
 	largest, step := 0, 0
 	for _, calls := range [][]ToolCall{p.ToolCalls, p.OnAbort} {
 		for _, c := range calls {
-			if n := len(canonicalValue(nil, c.Arguments)); n > largest {
+			if n := len(strict.Canonical(c.Arguments)); n > largest {
 				largest, step = n, c.Step
 			}
 		}

@@ -46,6 +46,7 @@ type Attr struct {
 	Range   *[2]float64        // [low, high]
 	Text    string             // prose
 	List    []string           // prose items
+	Flag    *bool              // yes or no
 	ByPlace map[string]float64 // limit by zone or circumstance
 	Denied  map[string]bool    // zones or circumstances where ByPlace says "not allowed"
 }

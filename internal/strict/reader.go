@@ -52,6 +52,14 @@ func (r *Reader) Fields(n *Node, what string, known []string) []Field {
 	return n.Fields
 }
 
+// Entries returns the entries of a map with free keys.
+func (r *Reader) Entries(n *Node, what string) []Field {
+	if r.err != nil || !r.want(n, what, Map) {
+		return nil
+	}
+	return n.Fields
+}
+
 // Unknown notes that a key is not one of the known ones.
 func (r *Reader) Unknown(f *Field, what string, known []string) {
 	for _, k := range known {
