@@ -6,6 +6,7 @@ import "time"
 // emergency stop. A key that is absent or stale is unknown, which counts as
 // worst; claims in a plan never change it (C32, C38).
 type State struct {
+	Site     string           // site it belongs to, "" if it does not say
 	EStop    bool             // an emergency stop is in force until a person re-arms
 	Readings map[string]Value // by name, e.g. "room_presence", "fh1_flow"
 }
