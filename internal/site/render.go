@@ -92,7 +92,7 @@ func renderArg(a *Arg) string {
 	return out
 }
 
-func num(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+func num(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 func renderItem(it Item) string {
 	out := it.ID + note("model", it.Model) + note("location", it.Location) + note("serves", strings.Join(it.Serves, ", "))

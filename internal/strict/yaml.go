@@ -69,9 +69,9 @@ func (y yamlReader) syntax(err error) error {
 		if tk := se.GetToken(); tk != nil && tk.Position != nil {
 			p = Pos{tk.Position.Line, tk.Position.Column}
 		}
-		return y.fail(p, "not valid YAML: %s", se.GetMessage())
+		return y.fail(p, "not valid YAML: %s", oneLine(se.GetMessage()))
 	}
-	return y.fail(Pos{}, "not valid YAML: %v", err)
+	return y.fail(Pos{}, "not valid YAML: %s", oneLine(err.Error()))
 }
 
 // refused are the tokens that make YAML more than plain values.
@@ -190,3 +190,6 @@ func (y yamlReader) object(n *Node, values []*ast.MappingValueNode, depth int) e
 	}
 	return nil
 }
+
+// oneLine keeps a message of the parser on one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
