@@ -66,7 +66,7 @@ type Tool struct {
 	Name   string
 	Server string // MCP server it lives on, "" if the site has one server
 	Effect Effect
-	Hazard string // hazard class, e.g. "motion", "heat", "pressure", "chemical", "data", "notify", "code"; "" unknown
+	Hazard string // hazard class, e.g. "motion", "heat", "pressure", "chemical", "record", "notify", "code"; "" unknown
 	Args   []Arg  // in the order of the file
 }
 
