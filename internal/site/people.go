@@ -127,7 +127,9 @@ func firstNamed(s string) (head, rest string) {
 // words splits at everything but letters, digits and inner hyphens.
 func words(s string) []string {
 	var out []string
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '-' }) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '-'
+	}) {
 		if w = strings.Trim(w, "-"); w != "" {
 			out = append(out, w)
 		}
