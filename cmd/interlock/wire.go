@@ -1,0 +1,198 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"interlock/internal/chief"
+	"interlock/internal/config"
+	"interlock/internal/judge"
+	"interlock/internal/judge/builtin"
+	"interlock/internal/pipeline"
+	"interlock/internal/plan"
+	"interlock/internal/redact"
+	"interlock/internal/site"
+)
+
+// engineFlags are the flags of every command that decides plans.
+type engineFlags struct {
+	Site   string `help:"Site profile: a file or a folder, with #ID for one site of it." placeholder:"FILE|DIR[#ID]"`
+	State  string `help:"Live state of the site." type:"path" placeholder:"FILE"`
+	Config string `help:"Configuration file." type:"path" placeholder:"FILE"`
+}
+
+// An engine is a pipeline with what its command needs beside it.
+type engine struct {
+	pipeline *pipeline.Pipeline
+	config   *config.Config
+	sites    *site.Set
+	limits   plan.Limits
+	judges   []string
+	closers  []func() error
+}
+
+// engineOptions says what an engine is built for.
+type engineOptions struct {
+	Site, State string // override the configuration
+	Store       string // record here; "" records only where the configuration says so
+	Config      *config.Config
+	Memory      bool
+}
+
+// build reads configuration and sites and wires the stages. Everything wrong
+// with them is the user's to mend: exit code 2.
+func (f *engineFlags) build(e *env, store string) (*engine, error) {
+	cfg, found, err := f.load(e)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	opts := engineOptions{Site: f.Site, State: f.State, Store: store, Config: cfg}
+	if store == "" && found {
+		opts.Store = cfg.Store
+	}
+	opts.Memory = cfg.Memory && opts.Store != ""
+	eng, err := newEngine(e, opts)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return eng, nil
+}
+
+// load reads the configuration named by the flag, else the user's own, else
+// the defaults. found reports whether there was a file.
+func (f *engineFlags) load(e *env) (cfg *config.Config, found bool, err error) {
+	path := f.Config
+	if path == "" {
+		path = config.DefaultPath(e.Getenv)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			cfg = config.Default()
+			cfg.Resolve(".", config.DataDir(e.Getenv))
+			return cfg, false, nil
+		}
+	}
+	cfg, err = config.Load(path, e.Getenv)
+	return cfg, err == nil, err
+}
+
+// newEngine wires the stages.
+func newEngine(e *env, o engineOptions) (*engine, error) {
+	eng := &engine{config: o.Config, limits: o.Config.Limits}
+	set, id, err := loadSites(o)
+	if err != nil {
+		return nil, err
+	}
+	eng.sites = set
+	state, err := stateOf(o)
+	if err != nil {
+		return nil, err
+	}
+	builder, err := newStages(e, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	panel := builtin.Panel()
+	eng.pipeline = &pipeline.Pipeline{
+		Sites: map[string]*pipeline.Site{}, Panel: judge.NewPanel(panel...), Chief: chief.Builtin{}, Redact: redact.Opinions,
+		Deadline: o.Config.Deadline, NewID: newID, Now: time.Now,
+	}
+	for _, j := range panel {
+		eng.judges = append(eng.judges, j.Name())
+	}
+	for _, sid := range set.IDs() {
+		if id != "" && sid != id {
+			continue
+		}
+		st, err := builder.site(set.Site(sid), state)
+		if err != nil {
+			return nil, fmt.Errorf("site %s: %w", sid, err)
+		}
+		eng.pipeline.Sites[sid] = st
+	}
+	return eng, nil
+}
+
+// loadSites reads the profiles named by the flag or the configuration.
+func loadSites(o engineOptions) (set *site.Set, id string, err error) {
+	ref := o.Site
+	if ref == "" {
+		ref = o.Config.Sites
+	}
+	if ref == "" {
+		return nil, "", errors.New("no site profile: give --site FILE or set sites in the configuration")
+	}
+	path, id := site.ParseRef(ref)
+	if set, err = site.Load(path); err != nil {
+		return nil, "", err
+	}
+	if id != "" {
+		if _, err := set.Pick(id); err != nil {
+			return nil, "", err
+		}
+	}
+	return set, id, nil
+}
+
+// stateOf returns the live state; without a file everything is unknown.
+func stateOf(o engineOptions) (func() site.State, error) {
+	path := o.State
+	if path == "" {
+		path = o.Config.State
+	}
+	if path == "" {
+		return func() site.State { return site.State{} }, nil
+	}
+	st, err := site.LoadState(path)
+	if err != nil {
+		return nil, err
+	}
+	return func() site.State { return st }, nil
+}
+
+// submission wraps a plan handed in on the local command line: there is no
+// credential, the plan's own claim counts and is checked.
+func (eng *engine) submission(p *plan.Plan) plan.Submission {
+	return plan.Submission{Plan: p, Received: time.Now()}
+}
+
+func (eng *engine) siteNames() string {
+	var names []string
+	for _, id := range eng.sites.IDs() {
+		if eng.pipeline.Sites[id] != nil {
+			names = append(names, id)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func (eng *engine) recording() bool { return eng.pipeline.Recorder != nil }
+
+// Close releases the store. Its error matters to nobody any more: every
+// decision was durable before it was returned.
+func (eng *engine) Close() {
+	for _, c := range eng.closers {
+		_ = c()
+	}
+}
+
+// newID makes an unguessable decision identifier.
+func newID() string {
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
+	return "d-" + hex.EncodeToString(b[:])
+}
+
+// absolute is for messages and stored paths.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
