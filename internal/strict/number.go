@@ -63,6 +63,26 @@ func isJSONNumber(text string) bool {
 	return s != "" && digits(s) == len(s)
 }
 
+// looksNumeric reports whether a plain scalar is a number in YAML's core
+// schema, which allows more than JSON: +1, .5, 1., 01.
+func looksNumeric(text string) bool {
+	s := strings.TrimLeft(text, "+-")
+	if len(text)-len(s) > 1 {
+		return false
+	}
+	whole := digits(s)
+	s = s[whole:]
+	frac := 0
+	if strings.HasPrefix(s, ".") {
+		frac = digits(s[1:])
+		s = s[1+frac:]
+	}
+	if whole+frac == 0 {
+		return false
+	}
+	return s == "" || isJSONNumber("0"+s)
+}
+
 // digits counts the leading decimal digits of s.
 func digits(s string) int {
 	n := 0

@@ -135,6 +135,9 @@ func (y yamlReader) node(n *Node, from ast.Node, depth int) error {
 			n.Text = "true"
 		}
 	case *ast.StringNode:
+		if v.Token.Type == token.StringType && looksNumeric(v.Value) {
+			return y.number(n, v.Value) // a number that the parser does not know, such as 1E3 or 1e999
+		}
 		n.Kind, n.Text = String, v.Value
 	case *ast.LiteralNode:
 		n.Kind, n.Text = String, v.Value.Value
