@@ -64,6 +64,7 @@ type Hard struct {
 	Statement string   // e.g. "sodium azide + hydrochloric acid: hydrogen azide (HN3), toxic, explosive"
 	Path      []string // node IDs
 	At        verdict.Span
+	Need      string // what would have to change; "" if nothing a planner could do
 }
 
 // A Word is a piece of text nothing was linked to.

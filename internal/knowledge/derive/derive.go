@@ -1,0 +1,100 @@
+// Package derive turns a plan into typed facts: what it names, how much of it,
+// what ends up in which vessel, what it claims, and what follows from the
+// graph with certainty. Everything is deterministic and carries its proof.
+//
+// A hard fact blocks only where the plan leaves no doubt: two things that must
+// not meet put into one vessel, undiluted, not denied and not quoted. All
+// other hazards are flags for the judges.
+package derive
+
+import (
+	"fmt"
+	"time"
+
+	"interlock/internal/fact"
+	"interlock/internal/knowledge"
+	"interlock/internal/knowledge/link"
+	"interlock/internal/plan"
+	"interlock/internal/site"
+	"interlock/internal/verdict"
+)
+
+// A World is what holds at every site. It is immutable; build it once.
+type World struct {
+	graph  *knowledge.Graph // nil: our own table only
+	table  *table
+	names  []link.Name
+	linker *link.Linker
+}
+
+// NewWorld reads our own tables and the names of the graph. The graph may be
+// nil.
+func NewWorld(g *knowledge.Graph) (*World, error) {
+	t, err := loadTable(materialsTable, pairsTable)
+	if err != nil {
+		return nil, fmt.Errorf("reading the table of materials: %w", err)
+	}
+	w := &World{graph: g, table: t, names: t.names()}
+	if g != nil {
+		w.names = append(w.names, link.GraphNames(g)...)
+	}
+	if w.linker, err = link.New(w.names, nil); err != nil {
+		return nil, fmt.Errorf("building the linker: %w", err)
+	}
+	return w, nil
+}
+
+// For prepares the derivation for one site.
+func (w *World) For(s *site.Site) *Deriver {
+	return &Deriver{world: w, site: s, linker: w.linker.ForSite(link.SiteNames(s, w.names))}
+}
+
+// A Deriver derives the facts of plans of one site. It is immutable and safe
+// for concurrent use.
+type Deriver struct {
+	world  *World
+	site   *site.Site
+	linker *link.Linker
+}
+
+// Linker returns the linker of the site.
+func (d *Deriver) Linker() *link.Linker { return d.linker }
+
+// Facts derives everything known about the plan. now is our receive time.
+func (d *Deriver) Facts(p *plan.Plan, state site.State, now time.Time) *fact.Set {
+	s := &fact.Set{Submitter: d.submitter(p)}
+	d.calls(s, p)
+	d.texts(s, p)
+	d.quantities(s, p)
+	s.Claims = claims(s, state, now)
+	v := d.vessels(s)
+	s.Vessels = v.vessels()
+	d.incompatible(s, v)
+	d.sealed(s)
+	d.heat(s)
+	d.controls(s)
+	d.biosafety(s)
+	s.Unlinked = unlinked(s)
+	return s
+}
+
+// hard adds a fact once: one rule, statement and step.
+func hard(s *fact.Set, h fact.Hard) {
+	for _, x := range s.Hard {
+		if x.Rule == h.Rule && x.Statement == h.Statement && x.At.Step == h.At.Step {
+			return
+		}
+	}
+	s.Hard = append(s.Hard, h)
+}
+
+// Findings returns the hard facts as findings of one check.
+func Findings(s *fact.Set) []verdict.Finding {
+	var out []verdict.Finding
+	for _, h := range s.Hard {
+		out = append(out, verdict.Finding{
+			Rule: h.Rule, Level: h.Level, Class: h.Class, Span: h.At, Message: h.Statement, Need: h.Need, Refs: h.Path,
+		})
+	}
+	return out
+}

@@ -1,0 +1,210 @@
+package derive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"interlock/internal/fact"
+	"interlock/internal/knowledge"
+	"interlock/internal/verdict"
+)
+
+// Rules of this package, stable for records and rules that cite them.
+const (
+	RuleIncompatible = "FACT-INCOMPAT" // two materials that must not meet
+	RuleGroups       = "FACT-GROUPS"   // their reactive groups may react
+	RuleWaterAcid    = "FACT-WATER-ACID"
+	RuleCryoSealed   = "FACT-CRYO-SEALED"
+	RuleSealedHeat   = "FACT-SEALED-HEAT"
+	RuleBoiling      = "FACT-BOILING"
+	RuleDecompose    = "FACT-DECOMPOSE"
+	RuleFlash        = "FACT-FLASH"
+	RuleHood         = "FACT-HOOD"
+	RuleBiosafety    = "FACT-BIOSAFETY"
+)
+
+// incompatible holds every two materials of one vessel against each other.
+func (d *Deriver) incompatible(s *fact.Set, v *vesselSet) {
+	for _, x := range v.all {
+		for i, a := range x.doses {
+			for _, b := range x.doses[i+1:] {
+				d.meet(s, x, a, b)
+			}
+		}
+	}
+	d.waterIntoAcid(s)
+}
+
+func (d *Deriver) meet(s *fact.Set, x *vessel, a, b dose) {
+	if a.id == b.id {
+		return
+	}
+	where := "in the " + x.name
+	if x.beside {
+		where = "beside each other on the " + x.name
+	}
+	if a.mat != nil && b.mat != nil {
+		if p, level, ok := d.world.table.meet(a.mat, b.mat, a.dilute || b.dilute); ok {
+			if level == verdict.Pass {
+				return
+			}
+			if level == verdict.Block && !sure(x, a, b) {
+				level = verdict.Flag
+			}
+			hard(s, incompatibility(p, level, a, b, where))
+			return
+		}
+	}
+	d.meetByGroup(s, a, b, where)
+}
+
+// sure reports that two doses are certainly in one vessel together: put there
+// in one sentence, or into a vessel with a name of its own.
+func sure(x *vessel, a, b dose) bool {
+	return a.certain && b.certain && !x.beside && (a.sent == b.sent || x.labeled)
+}
+
+func incompatibility(p pair, level verdict.Level, a, b dose, where string) fact.Hard {
+	gas := ""
+	if p.gas != "" && !strings.Contains(p.what, p.gas) {
+		gas = " (" + p.gas + ")"
+	}
+	return fact.Hard{
+		Rule: RuleIncompatible, Level: level, Class: verdict.Safety, At: b.at,
+		Statement: fmt.Sprintf("%s and %s %s: %s%s [%s]", a.name, b.name, where, p.what, gas, p.ref),
+		Path:      []string{a.id, "own:" + p.a, "own:" + p.b, b.id},
+		Need:      fmt.Sprintf("keep %s away from %s, in vessels, lines, trays and waste", a.name, b.name),
+	}
+}
+
+// meetByGroup asks the graph whether reactive groups of the two may react. The
+// groups are coarse: this never blocks.
+func (d *Deriver) meetByGroup(s *fact.Set, a, b dose, where string) {
+	g := d.world.graph
+	if g == nil || a.dilute || b.dilute || mild(a.mat) || mild(b.mat) {
+		return
+	}
+	ia, oka := g.NodeByID(a.id)
+	ib, okb := g.NodeByID(b.id)
+	if !oka || !okb {
+		return
+	}
+	for ga := range g.Out(ia, knowledge.RelGroup) {
+		for gb := range g.Out(ib, knowledge.RelGroup) {
+			if p, ok := incompatiblePair(g, ga, gb); ok {
+				hard(s, fact.Hard{
+					Rule: RuleGroups, Level: verdict.Flag, Class: verdict.Safety, At: b.at,
+					Statement: fmt.Sprintf("%s and %s %s: %s may react with %s%s", a.name, b.name, where, g.NameOf(ga), g.NameOf(gb), gases(g, p)),
+					Path:      []string{a.id, g.ID(ga), g.ID(p), g.ID(gb), b.id},
+					Need:      fmt.Sprintf("say why %s and %s may be combined, or keep them apart", a.name, b.name),
+				})
+				return
+			}
+		}
+	}
+}
+
+func mild(m *material) bool { return m != nil && (m.has("mild") || m.has("water")) }
+
+// incompatiblePair finds the node that says two groups must not meet.
+func incompatiblePair(g *knowledge.Graph, a, b int32) (int32, bool) {
+	for p := range g.In(a, knowledge.RelPair) {
+		if g.KindOf(p) != knowledge.KindIncompatible {
+			continue
+		}
+		for other := range g.Out(p, knowledge.RelPair) {
+			if other == b {
+				return p, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func gases(g *knowledge.Graph, p int32) string {
+	var names []string
+	for gas := range g.Out(p, knowledge.RelEvolves) {
+		names = append(names, g.NameOf(gas))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return " (possible gases: " + strings.Join(names[:min(len(names), 5)], ", ") + ")"
+}
+
+// waterIntoAcid finds water run into concentrated acid; the other way round is
+// how it is done.
+func (d *Deriver) waterIntoAcid(s *fact.Set) {
+	strong := d.concentratedAcid(s)
+	for i := range s.Texts {
+		t := &s.Texts[i]
+		if t.Part != "" {
+			continue
+		}
+		for _, words := range sentences(t) {
+			at, ok := d.pouredIntoAcid(s, words)
+			if !ok || !acting(words) {
+				continue
+			}
+			level := verdict.Flag
+			if strong && !spoken(words) && !apart(words) {
+				level = verdict.Block
+			}
+			hard(s, fact.Hard{
+				Rule: RuleWaterAcid, Level: level, Class: verdict.Safety, At: t.At(at),
+				Statement: "water is run into acid: the heat throws acid out; acid goes into water [NIOSH Pocket Guide, sulfuric acid]",
+				Path:      []string{"cas:7732-18-5", "own:acid"}, Need: "run the acid into the water, slowly, stirred and cooled",
+			})
+		}
+	}
+}
+
+// concentratedAcid reports whether the plan names a strong acid undiluted.
+func (d *Deriver) concentratedAcid(s *fact.Set) bool {
+	for i := range s.Texts {
+		t := &s.Texts[i]
+		for k, w := range t.Words {
+			if w.Entity == 0 {
+				continue
+			}
+			e := s.Entities[w.Entity-1]
+			if m := d.world.table.byID[e.ID]; m != nil && m.has("acid:strong") && !d.isDilute(s, t, e, m, t.Words, k) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pouredIntoAcid finds "water … into … acid" in a sentence.
+func (d *Deriver) pouredIntoAcid(s *fact.Set, words []fact.Token) (fact.Token, bool) {
+	for i, w := range words {
+		if w.Entity == 0 || w.Negated || s.Entities[w.Entity-1].ID != "cas:7732-18-5" {
+			continue
+		}
+		for k := i + 1; k < len(words) && k <= i+8; k++ {
+			if l := words[k].Lemma; l != "into" && l != "to" && l != "onto" {
+				continue
+			}
+			for j := k + 1; j < len(words) && j <= k+5; j++ {
+				if words[j].Lemma == "acid" || d.isAcid(s, words[j]) {
+					return words[j], true
+				}
+				if l := words[j].Lemma; l == "water" || l == "flask" {
+					break
+				}
+			}
+		}
+	}
+	return fact.Token{}, false
+}
+
+func (d *Deriver) isAcid(s *fact.Set, w fact.Token) bool {
+	if w.Entity == 0 {
+		return false
+	}
+	m := d.world.table.byID[s.Entities[w.Entity-1].ID]
+	return m != nil && m.has("acid:strong")
+}
