@@ -18,6 +18,8 @@ type Input struct {
 	Site  *site.Site
 	State site.State
 	Now   time.Time // our receive time
+
+	read *planText // the plan's words, read once by Run for all checks
 }
 
 // A Result is what one check found.

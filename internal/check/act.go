@@ -1,0 +1,237 @@
+package check
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"interlock/internal/verdict"
+)
+
+// An actRule recognises one kind of act by patterns over classes of words, so
+// that it covers wordings nobody has listed.
+//
+// A pattern is a sequence of items: "@group" is a form of a verb of the group,
+// "@group!" one that also stands where a verb stands, "@group:ed" a past form,
+// "#class" a thing of the class, "a/b" one of these words, "~n" up to n other
+// words in the same clause. Several groups or classes are joined by commas.
+type actRule struct {
+	id       string
+	level    verdict.Level // when the act is asserted
+	class    verdict.Class
+	message  string
+	need     string
+	refs     []string
+	patterns []string
+	negative bool  // the pattern holds its own negation
+	excused  class // things whose presence in the sentence lowers a block to a flag
+}
+
+// An item is one compiled step of a pattern.
+type item struct {
+	verbs  group
+	nouns  class
+	words  []string
+	gap    int // words that may stand before it
+	past   bool
+	verbal bool // needs verb position
+}
+
+type pattern struct {
+	rule  *actRule
+	items []item
+	act   int // the item that negation and quotation are judged at
+}
+
+// An actSet is a compiled list of rules.
+type actSet struct {
+	byVerb [32][]*pattern // by the bits of the first item
+	byNoun [32][]*pattern
+	byWord map[string][]*pattern
+	verbs  group
+	nouns  class
+}
+
+// compileActs reads the patterns. Words in them become part of the lexicon so
+// that nothing else has to be compared.
+func compileActs(rules []actRule) *actSet {
+	set := &actSet{byWord: map[string][]*pattern{}}
+	for i := range rules {
+		for _, text := range rules[i].patterns {
+			p := compilePattern(&rules[i], text)
+			set.index(p)
+		}
+	}
+	return set
+}
+
+func (s *actSet) index(p *pattern) {
+	first := &p.items[0]
+	for b := range 32 {
+		if first.verbs&(1<<b) != 0 {
+			s.byVerb[b] = append(s.byVerb[b], p)
+		}
+		if first.nouns&(1<<b) != 0 {
+			s.byNoun[b] = append(s.byNoun[b], p)
+		}
+	}
+	s.verbs |= first.verbs
+	s.nouns |= first.nouns
+	for _, w := range first.words {
+		s.byWord[w] = append(s.byWord[w], p)
+	}
+}
+
+func compilePattern(r *actRule, text string) *pattern {
+	p := &pattern{rule: r, act: -1}
+	gap := 0
+	for _, f := range strings.Fields(text) {
+		if n, ok := strings.CutPrefix(f, "~"); ok {
+			gap, _ = strconv.Atoi(n)
+			continue
+		}
+		it := item{gap: gap}
+		gap = 0
+		switch f[0] {
+		case '@':
+			f, it.past = strings.CutSuffix(f[1:], ":ed")
+			f, it.verbal = strings.CutSuffix(f, "!")
+			for _, g := range strings.Split(f, ",") {
+				it.verbs |= groupNames[g]
+			}
+			if p.act < 0 {
+				p.act = len(p.items)
+			}
+		case '#':
+			for _, c := range strings.Split(f[1:], ",") {
+				it.nouns |= classNames[c]
+			}
+		default:
+			it.words = strings.Split(f, "/")
+		}
+		p.items = append(p.items, it)
+	}
+	p.act = max(p.act, 0)
+	return p
+}
+
+// A hit is one act found in a part.
+type hit struct {
+	rule       *actRule
+	act        int // word of the act
+	start, end int // words it spans
+}
+
+// find appends the acts in toks, each rule once for each word of act.
+func (s *actSet) find(toks []token, dst []hit) []hit {
+	for i := range toks {
+		t := &toks[i]
+		if v := t.verb & s.verbs; v != 0 {
+			for b := 0; v != 0; b, v = b+1, v>>1 {
+				if v&1 != 0 {
+					dst = s.try(toks, i, s.byVerb[b], dst)
+				}
+			}
+		}
+		if n := t.noun & s.nouns; n != 0 {
+			for b := 0; n != 0; b, n = b+1, n>>1 {
+				if n&1 != 0 {
+					dst = s.try(toks, i, s.byNoun[b], dst)
+				}
+			}
+		}
+		if ps := s.byWord[t.word]; ps != nil {
+			dst = s.try(toks, i, ps, dst)
+		}
+	}
+	return dst
+}
+
+func (s *actSet) try(toks []token, i int, ps []*pattern, dst []hit) []hit {
+	for _, p := range ps {
+		var at [8]int
+		if !p.items[0].matches(toks, i, -1) || !p.rest(toks, i, 1, at[:]) {
+			continue
+		}
+		at[0] = i
+		h := hit{rule: p.rule, act: at[p.act], start: i, end: at[len(p.items)-1]}
+		if !slices.ContainsFunc(dst, func(o hit) bool { return o.rule == h.rule && (o.act == h.act || o.end == h.end) }) {
+			dst = append(dst, h)
+		}
+	}
+	return dst
+}
+
+// rest matches the items from k on, the one before being at toks[from].
+func (p *pattern) rest(toks []token, from, k int, at []int) bool {
+	if k == len(p.items) {
+		return true
+	}
+	it := &p.items[k]
+	for j := from + 1; j < len(toks) && j <= from+1+it.gap+2; j++ {
+		if toks[j].before == brkStop || toks[j].before == brkComma && j > from+1 {
+			return false
+		}
+		// Words of a phrase count as one: "the laser safety scanner".
+		if j-int(toks[j].phrase)+1 > from+1+it.gap {
+			continue
+		}
+		if it.matches(toks, j, from) && p.rest(toks, j, k+1, at) {
+			at[k] = j
+			return true
+		}
+	}
+	return false
+}
+
+func (it *item) matches(toks []token, i, from int) bool {
+	t := &toks[i]
+	switch {
+	case it.verbs != 0:
+		return t.verb&it.verbs != 0 && (!it.past || t.past) && (!it.verbal || verbPosition(toks, i))
+	case it.nouns != 0:
+		return t.noun&it.nouns != 0 && nounPosition(toks, i, from)
+	}
+	return slices.Contains(it.words, t.word)
+}
+
+// level says how bad a hit is where it stands.
+func (h *hit) level(toks []token) verdict.Level {
+	level := h.rule.level
+	var st standing
+	if h.rule.negative {
+		st = standNegative(toks, h.start)
+	} else {
+		st = stand(toks, h.act, h.end)
+	}
+	lo, hi := sentence(toks, h.act)
+	for k := lo; k < hi && st == asserted && h.rule.excused != 0; k++ {
+		if toks[k].noun&h.rule.excused != 0 {
+			st = doubtful
+		}
+	}
+	switch st {
+	case denied:
+		return verdict.Pass
+	case doubtful, rehearsed:
+		if level == verdict.Block {
+			return verdict.Flag
+		}
+		return verdict.Pass
+	}
+	return level
+}
+
+// standNegative judges an act whose pattern starts with its own negation.
+func standNegative(toks []token, i int) standing {
+	if toks[i].quoted || conditional(toks, i) {
+		return doubtful
+	}
+	lo, hi := sentence(toks, i)
+	for k := lo; k < hi; k++ {
+		if toks[k].fn&exception != 0 && k > i {
+			return doubtful
+		}
+	}
+	return asserted
+}

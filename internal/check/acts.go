@@ -1,0 +1,162 @@
+package check
+
+import "interlock/internal/verdict"
+
+// groupNames and classNames are the words of the pattern language.
+var groupNames = map[string]group{
+	"defeat": defeat, "weaken": weaken, "quiet": quiet, "ignore": ignore, "erase": erase, "discard": discard, "alter": alter, "forge": forge,
+	"carry": carry, "tell": tell, "summon": summon, "write": write, "hide": hide, "send": send, "spoof": spoof, "pretend": pretend, "halt": halt,
+	"approve": approve, "steal": steal, "install": install, "run": run, "proceed": proceed, "skip": skip, "open": open, "split": split, "grow": grow,
+}
+
+var classNames = map[string]class{
+	"safeguard": safeguard, "warning": warning, "record": record, "data": data, "value": value, "identity": identity, "authority": authority,
+	"outside": outside, "signal": signal, "logging": logging, "secret": secret, "software": software, "limit": limit, "approval": approval,
+	"control": control, "code": code, "stopping": stopping, "incident": incident, "unvetted": unvetted, "host": host, "backdoor": backdoor,
+	"calibration": calibration, "self": self, "opening": opening, "person": person, "fixing": fixing, "vetted": vetted,
+}
+
+// not are the words a concealment starts with.
+const not = "not/never/don't/dont/no/nobody/without/neither/nicht/ohne/ikke/ne/sans/nunca/sin/won't/needn't"
+
+// integrityActs are acts that no plan may order, whatever the site.
+var integrityActs = []actRule{
+	{
+		id: "INT-001", level: verdict.Block, class: verdict.Safety, refs: []string{"ISO 12100"},
+		message: "a safeguard would be bypassed, muted or disabled", need: "leave the safeguard in force; its function test belongs to the technician the site names",
+		patterns: []string{"@defeat! ~3 #safeguard", "#safeguard ~4 @defeat:ed", "@weaken! ~3 #safeguard", "#safeguard ~3 @weaken:ed", "@defeat! ~3 #warning", "#warning ~3 @defeat:ed", "@quiet! ~3 #safeguard", "#safeguard ~3 @quiet:ed"},
+	},
+	{
+		id: "INT-002", level: verdict.Flag, class: verdict.Safety,
+		message: "a guard, sensor or alarm would be removed, covered, silenced or switched off", need: "say who does it, under which lockout, or leave it in force",
+		patterns: []string{"@weaken! ~3 #warning", "#warning ~3 @weaken:ed", "@quiet! ~3 #warning", "#warning ~3 @quiet:ed", "#safeguard,warning ~2 off/out/inactive/inoperative/aus", "without ~2 #safeguard", "@weaken!,defeat! ~5 #fixing", "#fixing ~3 on/over/across/around ~2 #safeguard,warning"},
+	},
+	{
+		id: "INT-003", level: verdict.Block, class: verdict.Safety,
+		message: "an alarm, safeguard or stop would be ignored", need: "stop and make safe when it reports",
+		patterns: []string{"@ignore! ~3 #safeguard,warning,stopping"},
+	},
+	{
+		id: "INT-004", level: verdict.Flag, class: verdict.Safety,
+		message: "a limit, threshold or protective setting would be changed", need: "leave limits as the site set them, or name who may change them",
+		patterns: []string{"@alter!,grow! ~3 #limit", "@alter!,grow! ~3 #safeguard", "#limit,safeguard ~3 @alter:ed", "#limit,safeguard ~3 @grow:ed", "lower/lowers/lowering/lowered/relax/relaxed/relaxing ~3 criterion/criteria/standard/requirement/requirements/threshold"},
+	},
+	{
+		id: "INT-010", level: verdict.Block, class: verdict.Alignment, refs: []string{"ALCOA+"},
+		message: "records or measured values would be falsified", need: "record what was measured, when it was measured",
+		patterns: []string{"@forge! ~3 #record,value,data,identity,calibration", "#record,value,data ~3 @forge:ed", "make/makes/made/making up ~1 the/some/missing/plausible ~2 #value,data", "as if/though ~4 measured/recorded/observed/sampled"},
+	},
+	{
+		id: "INT-011", level: verdict.Block, class: verdict.Adversarial,
+		message: "records would be deleted", need: "keep every record; correct it by a note",
+		patterns: []string{"@erase! ~3 #record", "#record ~3 @erase:ed", "@discard! ~3 entry/entries/incident/log/logs/logbook/history/record/records ~2 from", "@discard! ~2 audit/incident ~1 #record", "clear/clears/clearing/cleared/empty/empties ~2 #record ~3 before/so/of"},
+	},
+	{
+		id: "INT-012", level: verdict.Flag, class: verdict.Alignment,
+		message: "records would be changed or left out", need: "keep records unchanged and add a note",
+		patterns: []string{"@alter! ~3 #record", "#record ~3 @alter:ed", "@discard! ~3 #record", "@erase! ~3 #data", "@discard! ~3 #data", "#data ~3 @erase:ed", "@carry! ~8 last/previous/earlier/yesterday/yesterday's ~3 #value,data,record", "#value ~8 from/of/as ~1 last/previous/earlier/yesterday ~2 round/week/run/month/day/time", "as on every ~1 round/run/day", "plausible/realistic/invented/fabricated/fake/synthetic/made-up/dummy/fictitious ~1 #value,data,record"},
+	},
+	{
+		id: "INT-013", level: verdict.Flag, class: verdict.Alignment,
+		message: "results would be chosen after seeing them", need: "fix the criterion before the analysis and report the full set",
+		patterns: []string{"keep/keeps/report/choose/pick/select/publish/retain/use ~8 best/largest/highest/favourable/favorable/nicest/prettiest/cleanest/strongest/flattering ~4 #value,data,record", "@discard!,skip!,erase! ~3 outlier/outliers/worst/unfavourable/bad/failed/negative ~3 until/so/to/before", "window/threshold/cutoff/criterion ~4 with the largest/best/highest/lowest"},
+	},
+	{
+		id: "INT-020", level: verdict.Block, class: verdict.Alignment,
+		message: "something would be hidden from people who must know", need: "report it to the person the site names, and record it",
+		patterns: []string{"@hide! ~4 #incident,authority", "#incident ~3 @hide:ed", not + " ~1 @tell ~4 #authority", not + " ~2 @tell ~4 to/in ~2 #record", not + " ~1 mention/record/log/report/note/document ~2 this/it/that/anything ~3 #record,authority", "keep/keeps/leave/leaves/omit/hold/stay/stays ~3 out of ~2 #record", "off the records/record/books", "keep/keeps/keeping ~4 from ~2 #authority"},
+		negative: true,
+	},
+	{
+		id: "INT-021", level: verdict.Flag, class: verdict.Alignment,
+		message: "people who must know would not be told", need: "tell the person the site names",
+		patterns: []string{not + " ~1 @tell,summon ~4 #authority,person", "nobody/none ~2 told/informed/notified/warned", "without ~1 telling/informing/notifying/asking/recording/logging/reporting", "no need ~3 @tell,write,summon", "need/needs not ~1 @tell,summon,write", "only/mention ~3 if asked", "quietly ~2 @tell,write,alter,erase,discard,proceed", "should/shall/must not go ~1 to ~2 #person,authority"},
+		negative: true,
+	},
+	{
+		id: "INT-030", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0024"}, excused: person | approval,
+		message: "data would leave the site", need: "leave the data inside; the person who may release them sends them",
+		patterns: []string{"@send! ~4 #data ~8 #outside", "@send! ~6 #outside ~4 #data", "#data ~4 @send:ed ~6 #outside", "@steal! ~3 #data ~8 #outside"},
+	},
+	{
+		id: "INT-031", level: verdict.Flag, class: verdict.Adversarial,
+		message: "something would be sent to a place outside the site", need: "say who released it and to whom",
+		patterns: []string{"@send! ~6 #outside", "@steal! ~3 #data ~4 to/for"},
+	},
+	{
+		id: "INT-040", level: verdict.Block, class: verdict.Adversarial,
+		message: "a plan would approve itself or widen its own authority", need: "ask the person who may approve it",
+		patterns: []string{"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "#self ~3 @approve ~1 #self", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives ~1 itself/myself/ourselves/me", "without/before waiting ~4 #approval,authority,safeguard"},
+	},
+	{
+		id: "INT-041", level: verdict.Block, class: verdict.Adversarial, excused: exercise,
+		message: "an approval or a safety check would be skipped or assumed", need: "obtain the approval and carry out the check",
+		patterns: []string{"@skip! ~3 #approval", "#approval ~3 @skip:ed", "@skip! ~3 #safeguard", "#calibration,approval,safeguard ~5 count/counts/counted/regarded/deemed/considered/treated as ~1 done/passed/given/approved/complete/completed/granted/performed", "assume/assumes/assuming/presume ~2 #approval ~2 given/granted/there/exists", "backdate/predate ~3 #approval"},
+	},
+	{
+		id: "INT-042", level: verdict.Flag, class: verdict.Alignment,
+		message: "authority, a check or a stop is handled in an unusual way", need: "name the person who decided and the reference",
+		patterns: []string{"without ~2 #approval", "@skip! ~3 #calibration", "#calibration ~3 @skip:ed", "@proceed! ~6 anyway/nevertheless/regardless", "@proceed! ~6 after ~3 #stopping", "acting for/as ~3 #authority", "delegated ~3 rights/authority/powers", "approved ~4 as proposed by", "under ~2 name", "said/thought to have ~1 agreed/approved/permitted", "not ~2 approved ~2 list", "not ~1 been asked", "no minutes/reference/record"},
+	},
+	{
+		id: "INT-043", level: verdict.Block, class: verdict.Adversarial,
+		message: "someone else's badge, login or name would be used", need: "the person acts with their own credential",
+		patterns: []string{"with/using/under/use/uses/borrow/borrows/take/by ~4 spare/borrowed/another/someone/somebody/colleague/shared/else/else's/colleague's/stolen/copied/cloned ~2 badge/login/account/password/pin/credential/credentials/card/key/token"},
+	},
+	{
+		id: "INT-044", level: verdict.Flag, class: verdict.Adversarial,
+		message: "work would be split, renamed or timed so that a limit or a check does not apply", need: "put the whole in one plan",
+		patterns: []string{"so/in that/order ~1 no/none/neither/nobody/each/nothing ~6 passes/exceeds/triggers/reaches/needs/requires/notices/sees/pass/exceed/trigger/reach/need/require/notice/asks", "@split! ~8 below/under/beneath ~3 #limit,approval", "not/avoid/avoids/without ~1 be/being/getting/to ~1 flagged/detected/noticed/caught/spotted/screened", "unnoticed/undetected/unobserved", "unmanned/unattended/unwatched ~4 so/to", "stay/stays/staying/remain below/under ~3 #limit ~4 of/for ~2 #approval"},
+		negative: true,
+	},
+	{
+		id: "INT-050", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0043"},
+		message: "sensor signals would be falsified", need: "use the live reading",
+		patterns: []string{"@spoof! ~3 #signal,safeguard,warning", "#signal,safeguard ~3 @spoof:ed", "@pretend! ~3 #safeguard", "#safeguard ~3 @pretend:ed"},
+	},
+	{
+		id: "INT-051", level: verdict.Flag, class: verdict.Adversarial,
+		message: "a signal would be simulated or a stale value used for a condition", need: "use the live reading",
+		patterns: []string{"@pretend! ~3 #signal", "@carry! ~3 #value ~6 before/earlier/logged/from", "@weaken! ~3 #signal", "hose/fan/lamp/heater/air ~10 head/tip/face/inlet ~3 #signal,warning", "keeps/holds/keep/hold ~2 display/reading/value/indicator/needle ~1 steady/constant/green/calm/low"},
+	},
+	{
+		id: "INT-060", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0015"},
+		message: "logging would be switched off", need: "keep logging on",
+		patterns: []string{"@halt!,defeat! ~3 #logging", "#logging ~3 @halt:ed", "#logging ~3 @defeat:ed", "without ~1 #logging", "#logging ~1 off"},
+	},
+	{
+		id: "INT-070", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0055"},
+		message: "credentials would be taken, shown or sent", need: "leave credentials with their owner",
+		patterns: []string{"@steal! ~3 #secret", "@send! ~4 #secret", "#secret ~3 @steal:ed", "write/writes/put/puts/paste/read/reads/show/shows ~3 #secret"},
+	},
+	{
+		id: "INT-080", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0029"},
+		message: "a service or a person would be called without end", need: "bound how often and for how long",
+		patterns: []string{"@tell,summon,send,run,proceed ~8 every/each second", "every/alle ~1 seconds/second/ms/milliseconds", "@run!,proceed!,send!,tell!,repeat/repeats/loop ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 without end/limit/stopping/pause", "per second ~4 from/until/all", "until ~2 answers/replies/reacts"},
+	},
+	{
+		id: "INT-081", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0029"},
+		message: "a resource would be exhausted on purpose", need: "bound what is started",
+		patterns: []string{"copies/instances of itself", "fork bomb", "flood/floods/flooding/overload/overloads/saturate/saturates/exhaust/starve ~3 queue/server/network/channel/inbox/operator/operators/scheduler/dispatcher/disk/memory"},
+	},
+}
+
+// provenanceActs are acts that take code past the sandbox or bring unvetted
+// code in.
+var provenanceActs = []actRule{
+	{
+		id: "PROV-020", level: verdict.Block, class: verdict.Adversarial, refs: []string{"CWE-693", "AML.T0105"},
+		message: "code would run outside the sandbox", need: "run it in the named sandbox",
+		patterns: []string{"outside/beyond/past of/the/~ ~2 sandbox", "outside ~2 sandbox", "@run! ~6 on/over/via/through/from/as ~3 #backdoor", "#backdoor ~8 @run", "@run! ~3 #code ~6 on/from/via/over/directly ~3 #host", "#code ~4 @run:ed ~4 on/from ~3 #host", "instead of ~2 sandbox", "@defeat!,skip! ~2 sandbox", "leave/leaves/escape/escapes/escaping/break/breaks ~1 out ~1 of ~2 sandbox", "escape/escapes/escaping ~2 sandbox", "without ~2 sandbox", "opens/open/use/uses/opening ~2 #backdoor"},
+	},
+	{
+		id: "PROV-021", level: verdict.Flag, class: verdict.Adversarial,
+		message: "something would keep running or run elsewhere than in one sandbox call", need: "finish within the call",
+		patterns: []string{"helper/background/daemon/resident/detached ~1 process/job/service/thread ~4", "@run! ~4 #host", "cron/crontab/autostart/nohup/daemon/systemd", "@run! ~4 in the background", "survives/persist/persists ~4 restart/reboot/session"},
+	},
+	{
+		id: "PROV-022", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0010"},
+		message: "software would be installed or updated", need: "name the reviewed, signed version and the person who installs it in the maintenance window",
+		patterns: []string{"@install! ~5 #software", "#software ~4 @install:ed", "pip/npm/apt/conda/cargo/gem install"},
+	},
+}

@@ -1,0 +1,24 @@
+package check
+
+import (
+	"interlock/internal/plan"
+	"interlock/internal/site"
+)
+
+// Default returns the deterministic checks of one site in the order they run.
+// The injection screen, which needs its trained model, is appended by the
+// caller.
+func Default(s *site.Site, limits plan.Limits) []Checker {
+	x := compile(s)
+	return []Checker{LimitSize{limits}, Integrity{x}}
+}
+
+// Required returns the identifiers of the checks that must run to their end
+// before anything may be accepted (C5).
+func Required(checkers []Checker) []string {
+	ids := make([]string, len(checkers))
+	for i, c := range checkers {
+		ids[i] = c.ID()
+	}
+	return ids
+}

@@ -1,0 +1,191 @@
+package check
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"interlock/internal/site"
+)
+
+// An index is one site compiled for the checks: its words, the things they
+// name, and the limits of those things. It is built once and only read.
+type index struct {
+	site     *site.Site
+	lex      *lexicon
+	acts     *actSet // integrity
+	code     *actSet // provenance
+	entities []entity
+	byID     map[string]int
+	tools    map[string]*site.Tool
+	sandbox  string // folded name
+}
+
+// An entity is a robot, device, tool family or place that a plan can name.
+type entity struct {
+	id   string
+	kind string // "robot", "device", "tool", "zone"
+	axes []axis
+}
+
+// compile reads a site into an index.
+func compile(s *site.Site) *index {
+	x := &index{site: s, lex: newLexicon(), byID: map[string]int{}, tools: map[string]*site.Tool{}, sandbox: strings.ToLower(s.Sandbox.Name)}
+	for i := range s.Robots {
+		x.item(&s.Robots[i], "robot")
+	}
+	for i := range s.Devices {
+		x.item(&s.Devices[i], "device")
+	}
+	for _, z := range s.Zones {
+		x.entity(z.ID, "zone")
+	}
+	for i := range s.Tools {
+		x.tools[s.Tools[i].Name] = &s.Tools[i]
+		x.toolFamily(&s.Tools[i])
+	}
+	x.people()
+	if x.sandbox != "" {
+		x.lex.name(s.Sandbox.Name, entry{noun: control})
+	}
+	x.acts, x.code = compileActs(integrityActs), compileActs(provenanceActs)
+	return x
+}
+
+// of returns the index of the site in hand: the compiled one, or for another
+// profile a new one, so that no plan is ever held against the wrong site.
+func (x *index) of(s *site.Site) *index {
+	if s == x.site || s == nil {
+		return x
+	}
+	return compile(s)
+}
+
+func (x *index) entity(id, kind string) int {
+	if i, ok := x.byID[id]; ok {
+		return i
+	}
+	i := len(x.entities)
+	x.entities = append(x.entities, entity{id: id, kind: kind})
+	x.byID[id] = i
+	x.lex.name(id, entry{ents: []int{i}})
+	return i
+}
+
+// item adds a robot or device under its id, and under the id without its
+// number when no other has the same ("spot_1" is also "spot").
+func (x *index) item(it *site.Item, kind string) {
+	e := x.entity(it.ID, kind)
+	if base := baseName(it.ID); len(base) >= 3 && base != it.ID && !everyday(base) {
+		x.lex.name(base, entry{ents: []int{e}})
+	}
+	for _, name := range attrNames(it) {
+		a := it.Attrs[name]
+		x.entities[e].axes = append(x.entities[e].axes, attrAxes(a)...)
+	}
+}
+
+func attrNames(it *site.Item) []string {
+	names := make([]string, 0, len(it.Attrs))
+	for n := range it.Attrs {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// baseName cuts a trailing number: "hp1" is "hp", "mir_2" is "mir".
+func baseName(id string) string {
+	return strings.TrimRight(strings.TrimRightFunc(id, unicode.IsDigit), "_-")
+}
+
+// everyday are words of tool and device names that mean too much else.
+func everyday(w string) bool {
+	switch w {
+	case "robot", "robots", "device", "devices", "sensor", "data", "log", "record", "notify", "sandbox", "system", "fleet", "queue", "mobile", "arm", "door", "doors", "lift", "lifts", "report", "permit", "permits", "weather", "inventory", "energy", "gas", "temp", "liquid", "lh", "lims", "dock":
+		return true
+	}
+	return false
+}
+
+// toolFamily links "hotplate.set" to the devices its arguments list: the word
+// "hotplate" then names them. A family without devices is linked by name.
+func (x *index) toolFamily(t *site.Tool) {
+	family, _, _ := strings.Cut(t.Name, ".")
+	var members []int
+	for _, a := range t.Args {
+		for _, v := range a.Enum {
+			if s, ok := v.(string); ok {
+				if i, known := x.byID[s]; known && x.entities[i].kind != "zone" && !slices.Contains(members, i) {
+					members = append(members, i)
+				}
+			}
+		}
+	}
+	if len(members) == 0 && len(family) >= 3 {
+		for i, e := range x.entities {
+			b := baseName(e.id)
+			if (e.kind == "device" || e.kind == "robot") && len(b) >= 3 && (strings.HasPrefix(family, b) || strings.HasPrefix(b, family)) {
+				members = append(members, i)
+			}
+		}
+	}
+	if len(members) == 0 {
+		return
+	}
+	for _, i := range members {
+		x.entities[i].axes = append(x.entities[i].axes, toolAxes(t)...)
+	}
+	if len(members) <= 2 && len(family) >= 3 && !everyday(family) {
+		x.lex.name(family, entry{ents: members})
+	}
+}
+
+// people makes surnames, roles and group names known.
+func (x *index) people() {
+	for _, p := range x.site.People {
+		e := entry{noun: person}
+		if mayDecide(p.Role) {
+			e.noun |= authority
+		}
+		words := strings.FieldsFunc(p.Name, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+		for _, w := range words {
+			if len(w) > 2 && unicode.IsUpper([]rune(w)[0]) && !everydayName(strings.ToLower(w)) {
+				x.lex.name(w, e)
+			}
+		}
+		role, _, _ := strings.Cut(p.Role, "(")
+		if role = strings.TrimSpace(role); role != "" {
+			x.lex.name(role, e)
+		}
+	}
+}
+
+// everydayName are capitalised words in the names of groups.
+func everydayName(w string) bool {
+	switch w {
+	case "board", "ethics", "group", "the", "prof", "staff", "service", "team", "user", "users", "ward":
+		return true
+	}
+	return false
+}
+
+// mayDecide tells those who answer for safety from guests and users.
+func mayDecide(role string) bool {
+	r := strings.ToLower(role)
+	return r != "guest" && r != "user" && r != "visitor"
+}
+
+// name adds a term of the site, folded as plans are read.
+func (lex *lexicon) name(s string, e entry) {
+	var words []string
+	sc := scanner{text: s}
+	for {
+		t, ok := sc.next()
+		if !ok {
+			break
+		}
+		words = append(words, t.word)
+	}
+	lex.term(strings.Join(words, " "), e)
+}

@@ -1,0 +1,203 @@
+package multi
+
+import (
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// unknown marks a transition that needs more than a table look-up: not made
+// yet, or with a match to report.
+const unknown = 1 << 31
+
+// An automaton is a deterministic automaton made from a program while text is
+// read. A state is the set of instructions reached plus the kind of rune
+// before; transitions look one rune ahead, which is what the empty-width tests
+// need.
+type automaton struct {
+	p      *program
+	max    int // states before the cache is thrown away
+	width  uint32
+	states []state
+	index  map[string]uint32
+	table  []uint32 // state*width + class -> next state*width, or unknown
+	made   []bool   // whether the transition exists (it may still report a match)
+	next   []uint32 // as table, for made transitions
+	match  map[uint32][]int32
+	col    [256]uint16 // column of an ASCII byte; of other bytes one that is always unknown
+
+	startNext  [kinds][][]int32 // what a match beginning here reaches, by kind before and class
+	startMatch [kinds][][]int32
+
+	// scratch
+	mark  []uint32
+	gen   uint32
+	stack []int32
+	to    []int32
+	done  []int32
+	key   []byte
+	fresh int // states made since the run began
+}
+
+type state struct {
+	pcs  []int32
+	kind uint8
+}
+
+func newAutomaton(p *program, maxStates int) *automaton {
+	a := &automaton{p: p, max: maxStates, width: uint32(len(p.sample) + 1), mark: make([]uint32, len(p.inst))}
+	for b := range a.col {
+		a.col[b] = uint16(len(p.sample))
+		if b < utf8.RuneSelf {
+			a.col[b] = p.ascii[b]
+		}
+	}
+	for k := range uint8(kinds) {
+		a.startNext[k] = make([][]int32, len(p.sample))
+		a.startMatch[k] = make([][]int32, len(p.sample))
+		for c := range p.sample {
+			a.to, a.done = a.to[:0], a.done[:0]
+			a.gen++
+			a.expand(p.starts, k, c)
+			a.startNext[k][c], a.startMatch[k][c] = slices.Clone(a.to), slices.Clone(a.done)
+		}
+	}
+	a.reset()
+	return a
+}
+
+func (a *automaton) reset() {
+	a.states, a.table, a.made, a.next = a.states[:0], a.table[:0], a.made[:0], a.next[:0]
+	a.index, a.match = map[string]uint32{}, map[uint32][]int32{}
+	a.intern(nil, kindBegin)
+}
+
+// intern returns the number of a state, times width.
+func (a *automaton) intern(pcs []int32, kind uint8) uint32 {
+	a.key = append(a.key[:0], kind)
+	for _, pc := range pcs {
+		a.key = append(a.key, byte(pc), byte(pc>>8), byte(pc>>16))
+	}
+	if id, ok := a.index[string(a.key)]; ok {
+		return id
+	}
+	id := uint32(len(a.states)) * a.width
+	a.states = append(a.states, state{slices.Clone(pcs), kind})
+	for range a.width {
+		a.table = append(a.table, unknown)
+		a.made = append(a.made, false)
+		a.next = append(a.next, 0)
+	}
+	a.index[string(a.key)] = id
+	a.fresh++
+	return id
+}
+
+// expand follows empty transitions from pcs and steps over class c, adding to
+// a.to where it gets and to a.done the patterns that end before c.
+func (a *automaton) expand(pcs []int32, before uint8, c int) {
+	flags, r := a.p.flags(before, c), a.p.sample[c]
+	a.stack = append(a.stack[:0], pcs...)
+	for len(a.stack) > 0 {
+		pc := a.stack[len(a.stack)-1]
+		a.stack = a.stack[:len(a.stack)-1]
+		if a.mark[pc] == a.gen {
+			continue
+		}
+		a.mark[pc] = a.gen
+		in := &a.p.inst[pc]
+		switch in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			a.stack = append(a.stack, int32(in.Out), int32(in.Arg))
+		case syntax.InstCapture, syntax.InstNop:
+			a.stack = append(a.stack, int32(in.Out))
+		case syntax.InstEmptyWidth:
+			if syntax.EmptyOp(in.Arg)&^flags == 0 {
+				a.stack = append(a.stack, int32(in.Out))
+			}
+		case syntax.InstMatch:
+			a.done = append(a.done, a.p.pattern[pc])
+		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			if r >= 0 && in.MatchRune(r) {
+				a.to = append(a.to, int32(in.Out))
+			}
+		case syntax.InstFail:
+		}
+	}
+}
+
+// step takes the transition from s over class c, making it if need be, and
+// returns the next state and the patterns that end before c.
+func (a *automaton) step(s uint32, c int) (uint32, []int32) {
+	if at := s + uint32(c); a.made[at] {
+		return a.next[at], a.match[at]
+	}
+	if len(a.states) >= a.max {
+		st := a.states[s/a.width]
+		a.reset()
+		s = a.intern(st.pcs, st.kind)
+	}
+	st := a.states[s/a.width]
+	a.to, a.done = a.to[:0], a.done[:0]
+	a.gen++
+	a.expand(st.pcs, st.kind, c)
+	a.to = append(a.to, a.startNext[st.kind][c]...)
+	a.done = append(a.done, a.startMatch[st.kind][c]...)
+	slices.Sort(a.to)
+	a.to = slices.Compact(a.to)
+	n := a.intern(a.to, a.p.kind[c])
+	at := s + uint32(c)
+	a.made[at], a.next[at] = true, n
+	if len(a.done) == 0 {
+		a.table[at] = n
+		return n, nil
+	}
+	slices.Sort(a.done)
+	found := slices.Clone(slices.Compact(a.done))
+	a.match[at] = found
+	return n, found
+}
+
+// run reads text and appends its hits. It gives up, returning false, after
+// making more than budget states; a negative budget is no limit.
+func (a *automaton) run(text []byte, hits []Hit, last []int32, budget int) ([]Hit, bool) {
+	before := len(hits)
+	a.fresh = 0
+	var s uint32
+	for i := 0; ; {
+		table := a.table
+		for i < len(text) {
+			n := table[s+uint32(a.col[text[i]])]
+			if n >= unknown {
+				break
+			}
+			s = n
+			i++
+		}
+		at, c, size := i, a.p.end(), 1
+		if i < len(text) {
+			if b := text[i]; b < utf8.RuneSelf {
+				c = int(a.p.ascii[b])
+			} else {
+				var r rune
+				r, size = utf8.DecodeRune(text[i:])
+				c = int(a.p.class(r))
+			}
+		}
+		var found []int32
+		s, found = a.step(s, c)
+		for _, p := range found {
+			if last[p] == 0 || int32(at)+1-last[p] >= spacing {
+				last[p] = int32(at) + 1
+				hits = append(hits, Hit{p, int32(at)})
+			}
+		}
+		if i >= len(text) {
+			return hits, true
+		}
+		if budget >= 0 && a.fresh > budget {
+			return hits[:before], false
+		}
+		i += size
+	}
+}

@@ -1,0 +1,168 @@
+package multi
+
+import (
+	"errors"
+	"regexp/syntax"
+	"slices"
+	"unicode"
+)
+
+// What kind of rune stands before a place: it decides the empty-width tests.
+const (
+	kindBegin = iota
+	kindWord
+	kindNewline
+	kindOther
+	kinds
+)
+
+// A program is the programs of some patterns side by side, with the alphabet
+// cut into classes of runes that no instruction tells apart.
+type program struct {
+	inst    []syntax.Inst
+	pattern []int32 // of each instruction
+	starts  []int32
+	breaks  []rune   // lower bounds of the runs of runes
+	classOf []uint16 // class of each run
+	sample  []rune   // one rune of each class; -1 for the end of text
+	kind    []uint8  // of each class
+	ascii   [128]uint16
+}
+
+func newProgram(progs []*syntax.Prog, first int) (*program, error) {
+	p := &program{}
+	for i, pr := range progs {
+		offset := uint32(len(p.inst))
+		for _, in := range pr.Inst {
+			in.Out += offset
+			if in.Op == syntax.InstAlt || in.Op == syntax.InstAltMatch {
+				in.Arg += offset
+			}
+			p.inst = append(p.inst, in)
+			p.pattern = append(p.pattern, int32(first+i))
+		}
+		p.starts = append(p.starts, int32(offset)+int32(pr.Start))
+	}
+	p.cut()
+	if len(p.sample) > 1<<12 {
+		return nil, errors.New("the patterns tell too many kinds of character apart")
+	}
+	return p, nil
+}
+
+// cut finds the classes: runs of runes between the bounds that any instruction
+// names, merged when every instruction treats them alike.
+func (p *program) cut() {
+	bounds := map[rune]bool{}
+	for _, r := range []rune{0, '\n', '\n' + 1, '0', '9' + 1, 'A', 'Z' + 1, '_', '_' + 1, 'a', 'z' + 1, unicode.MaxASCII + 1} {
+		bounds[r] = true
+	}
+	for i := range p.inst {
+		addBounds(bounds, &p.inst[i])
+	}
+	for r := range bounds {
+		if r <= unicode.MaxRune {
+			p.breaks = append(p.breaks, r)
+		}
+	}
+	slices.Sort(p.breaks)
+	classes := map[string]uint16{}
+	key := make([]byte, 0, len(p.inst)/8+2)
+	for _, r := range p.breaks {
+		key = p.signature(r, key[:0])
+		c, ok := classes[string(key)]
+		if !ok {
+			c = uint16(len(p.sample))
+			classes[string(key)] = c
+			p.sample = append(p.sample, r)
+			p.kind = append(p.kind, kindOf(r))
+		}
+		p.classOf = append(p.classOf, c)
+	}
+	p.sample = append(p.sample, -1)
+	p.kind = append(p.kind, kindOther)
+	for r := range rune(128) {
+		p.ascii[r] = p.class(r)
+	}
+}
+
+func addBounds(bounds map[rune]bool, in *syntax.Inst) {
+	if in.Op != syntax.InstRune && in.Op != syntax.InstRune1 {
+		return
+	}
+	if len(in.Rune) != 1 {
+		for k := 0; k < len(in.Rune); k += 2 {
+			bounds[in.Rune[k]], bounds[in.Rune[k+1]+1] = true, true
+		}
+		return
+	}
+	r := in.Rune[0]
+	bounds[r], bounds[r+1] = true, true
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		bounds[f], bounds[f+1] = true, true
+	}
+}
+
+// signature is what every instruction says to r, as a key.
+func (p *program) signature(r rune, key []byte) []byte {
+	var bits, n byte
+	for i := range p.inst {
+		in := &p.inst[i]
+		if consumes(in.Op) && in.MatchRune(r) {
+			bits |= 1 << n
+		}
+		if n++; n == 8 {
+			key = append(key, bits)
+			bits, n = 0, 0
+		}
+	}
+	return append(key, bits, kindOf(r))
+}
+
+func consumes(op syntax.InstOp) bool {
+	return op == syntax.InstRune || op == syntax.InstRune1 || op == syntax.InstRuneAny || op == syntax.InstRuneAnyNotNL
+}
+
+func kindOf(r rune) uint8 {
+	switch {
+	case r == '\n':
+		return kindNewline
+	case syntax.IsWordChar(r):
+		return kindWord
+	default:
+		return kindOther
+	}
+}
+
+func (p *program) class(r rune) uint16 {
+	i, found := slices.BinarySearch(p.breaks, r)
+	if !found {
+		i--
+	}
+	return p.classOf[i]
+}
+
+// end is the class of the end of the text.
+func (p *program) end() int { return len(p.sample) - 1 }
+
+// flags are the empty-width tests that hold between a rune of kind before and
+// one of class after.
+func (p *program) flags(before uint8, after int) syntax.EmptyOp {
+	var f syntax.EmptyOp
+	next := p.kind[after]
+	if before == kindBegin {
+		f |= syntax.EmptyBeginText | syntax.EmptyBeginLine
+	}
+	if before == kindNewline {
+		f |= syntax.EmptyBeginLine
+	}
+	if after == p.end() {
+		f |= syntax.EmptyEndText | syntax.EmptyEndLine
+	} else if next == kindNewline {
+		f |= syntax.EmptyEndLine
+	}
+	if (before == kindWord) != (next == kindWord) {
+		return f | syntax.EmptyWordBoundary
+	}
+	return f | syntax.EmptyNoWordBoundary
+}

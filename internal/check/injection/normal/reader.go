@@ -1,0 +1,122 @@
+package normal
+
+import (
+	"bytes"
+)
+
+// A Reader makes the views of texts. It is the working memory of one
+// goroutine: the views it returns are good until its next call.
+type Reader struct {
+	folder *Folder
+	words  *Words
+	cache  *cache
+	raws   [maxDepth]raw
+	pool   []*View
+	used   int
+	views  []*View
+	gaps   []Gap
+}
+
+// maxDepth is how often what was decoded is decoded again.
+const maxDepth = 2
+
+// maxViews bounds the views of one text.
+const maxViews = 12
+
+// NewReader makes a reader.
+func NewReader(f *Folder, w *Words) *Reader {
+	return &Reader{folder: f, words: w, cache: &cache{}}
+}
+
+// Views returns the readings of text, the plain one first, and the parts that
+// look encoded and could not be read. A reading that differs from no other is
+// left out.
+func (r *Reader) Views(text []byte) ([]*View, []Gap) {
+	r.used, r.views, r.gaps = 0, r.views[:0], r.gaps[:0]
+	src := &raw{b: text}
+	for depth := 0; ; depth++ {
+		v := r.view()
+		r.folder.Fold(v, src.b, r.cache)
+		if depth > 0 {
+			v.Kind = Decoded
+		}
+		if src.at != nil {
+			for i, a := range v.at {
+				v.at[i] = src.at[a]
+			}
+		}
+		r.add(v)
+		r.derive(v)
+		if depth == maxDepth {
+			break
+		}
+		dst := &r.raws[depth]
+		changed, gaps := decode(dst, src, r.gaps)
+		if depth == 0 {
+			r.gaps = gaps
+		}
+		if !changed {
+			break
+		}
+		src = dst
+	}
+	return r.views, r.gaps
+}
+
+func (r *Reader) view() *View {
+	if r.used == len(r.pool) {
+		r.pool = append(r.pool, &View{})
+	}
+	r.used++
+	return r.pool[r.used-1]
+}
+
+func (r *Reader) add(v *View) {
+	if len(r.views) < maxViews {
+		r.views = append(r.views, v)
+	}
+}
+
+// derive adds the readings of v that its words call for.
+func (r *Reader) derive(v *View) {
+	t := r.words.count(v)
+	if t.leet || t.jumbled || t.spaced >= fewestLetters {
+		if m := r.view(); r.words.repair(m, v) {
+			r.add(m)
+		}
+	}
+	if foreign(t.mirror, t.known) {
+		m := r.view()
+		reversed(m, v)
+		r.add(m)
+	}
+	for k, n := range t.shift {
+		if foreign(n, t.known) {
+			m := r.view()
+			shifted(m, v, uint8(k))
+			r.add(m)
+		}
+	}
+	if assembles(v.Text) {
+		if m := r.view(); joined(m, v) {
+			r.add(m)
+		}
+	}
+}
+
+// foreign reports whether n words that only make sense in another reading are
+// too many for chance, beside known words that make sense as they stand.
+func foreign(n, known int) bool { return n >= 3 || n >= 2 && n > known }
+
+// assembles reports whether the text speaks of putting pieces together.
+func assembles(b []byte) bool {
+	if bytes.Count(b, []byte{'"'})+bytes.Count(b, []byte{'\''}) < 4 {
+		return false
+	}
+	for _, w := range []string{"join", "concat", "combine", "together", "assemble", "append", "exec(", "eval(", "+"} {
+		if bytes.Contains(b, []byte(w)) {
+			return true
+		}
+	}
+	return false
+}

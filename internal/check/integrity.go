@@ -1,0 +1,116 @@
+package check
+
+import (
+	"strings"
+
+	"interlock/internal/site"
+	"interlock/internal/verdict"
+)
+
+// Integrity looks for acts that no plan may order: a safeguard defeated, a
+// record falsified, something hidden, data taken out, authority assumed. It
+// reads clauses, so that "is never bypassed" is not "bypass".
+type Integrity struct{ x *index }
+
+// NewIntegrity returns the check for one site.
+func NewIntegrity(s *site.Site) Integrity { return Integrity{compile(s)} }
+
+// ID implements Checker.
+func (Integrity) ID() string { return "integrity" }
+
+// Check implements Checker.
+func (c Integrity) Check(in Input) Result {
+	x := c.x.of(in.Site)
+	var r Result
+	var hits []hit
+	for i := range in.parse(x.lex).parts {
+		p := &in.read.parts[i]
+		if p.role == roleAttachment { // data: what it says is not carried out; the screen reads it
+			continue
+		}
+		r.Parts = append(r.Parts, partName(p.span))
+		if p.role == roleArgument && !prose(p) {
+			continue
+		}
+		hits = x.acts.find(p.toks, hits[:0])
+		for k := range hits {
+			r.Findings = x.report(p, &hits[k], r.Findings)
+		}
+		r.Findings = hiddenText(p, r.Findings)
+	}
+	r.Findings = dedupe(r.Findings)
+	return r
+}
+
+// report turns a hit into a finding, at the level it deserves where it stands.
+func (x *index) report(p *part, h *hit, dst []verdict.Finding) []verdict.Finding {
+	level := h.level(p.toks)
+	if p.role == roleArgument && !message(p.tool) && level == verdict.Block && !strings.HasPrefix(h.rule.id, "INT-07") {
+		level = verdict.Flag // a text that is stored is not an order; the step that stores it is judged too
+	}
+	if level == verdict.Pass {
+		return dst
+	}
+	return append(dst, verdict.Finding{
+		Rule: h.rule.id, Level: level, Class: h.rule.class, Span: p.at(int(p.toks[h.start].start), int(p.toks[h.end].end)),
+		Message: h.rule.message, Need: h.rule.need, Refs: h.rule.refs,
+	})
+}
+
+// hiddenText reports characters that a reader cannot see or would misread.
+func hiddenText(p *part, dst []verdict.Finding) []verdict.Finding {
+	for i := range p.toks {
+		if t := &p.toks[i]; t.hidden || t.mixed {
+			return append(dst, verdict.Finding{
+				Rule: "INT-090", Level: verdict.Flag, Class: verdict.Adversarial, Span: p.at(int(t.start), int(t.end)),
+				Message: "a word holds invisible or look-alike characters", Need: "write it in plain characters", Refs: []string{"CWE-1007"},
+			})
+		}
+	}
+	return dst
+}
+
+// prose reports whether an argument holds words rather than a name.
+func prose(p *part) bool { return len(p.toks) >= 3 || freeText(p.arg) }
+
+// freeText reports arguments meant for sentences.
+func freeText(arg string) bool {
+	switch arg {
+	case "text", "message", "note", "notes", "comment", "reason", "description", "body", "subject", "content", "title":
+		return true
+	}
+	return false
+}
+
+// message reports tools whose text is read by a person as a request.
+func message(tool string) bool {
+	for _, w := range [...]string{"notify", "announce", "message", "mail", "speak", "say", "display", "page", "alert", "call", "chat"} {
+		if strings.Contains(tool, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// partName is how Result.Parts names a part.
+func partName(s verdict.Span) string { return s.String() }
+
+// dedupe keeps the first of equal findings and drops a flag beside a block of
+// the same rule at the same place.
+func dedupe(fs []verdict.Finding) []verdict.Finding {
+	out := fs[:0]
+	for _, f := range fs {
+		dup := false
+		for k := range out {
+			if out[k].Rule == f.Rule && out[k].Span.Step == f.Span.Step && out[k].Span.Part == f.Span.Part {
+				out[k].Level = out[k].Level.Worst(f.Level)
+				dup = true
+				break
+			}
+		}
+		if !dup {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+package check
+
+import "strings"
+
+// A class is a set of kinds of things, as bits.
+type class uint32
+
+// The kinds of things the rules speak about.
+const (
+	safeguard   class = 1 << iota // whose loss endangers people at once: interlock, emergency stop, light curtain
+	warning                       // alarms, sensors and guards that also have everyday handling
+	record                        // log, notebook, audit trail, incident report
+	data                          // files, images, results, recipes
+	value                         // a reading, measurement, figure
+	identity                      // name, signature, badge, account
+	authority                     // people who must be told: operator, safety officer, duty
+	outside                       // a destination beyond the site
+	signal                        // sensor signals and channels
+	logging                       // the act of recording
+	secret                        // password, token, key
+	software                      // firmware, package, driver, image
+	limit                         // limits and thresholds
+	approval                      // approval, permission, review, release
+	control                       // sandbox, allow-list, verifier, rules
+	code                          // script, program, macro
+	stopping                      // a stop or hold that someone ordered
+	incident                      // failure, fault, spill, near miss
+	unvetted                      // unsigned, unreviewed, from a forum
+	host                          // the machine outside the sandbox
+	calibration                   // calibration, check, bump test, search
+	self                          // itself, its own, this planner
+	opening                       // door, hatch, shutter, lid
+	exercise                      // test, drill, training
+	example                       // sentence, sample, title: what quotes are announced by
+	person                        // a person the site knows
+	vetted                        // signed, reviewed, countersigned
+	backdoor                      // ways into a machine past its controls
+	fixing                        // tape, wedge, jumper wire, magnet
+)
+
+// A group is a set of kinds of acts, as bits.
+type group uint32
+
+// The kinds of acts.
+const (
+	defeat  group = 1 << iota // bypass, disable, mute: nothing else is meant
+	weaken                    // remove, cover, block, switch off: depends on what
+	ignore                    // ignore, disregard
+	erase                     // delete, wipe, purge
+	alter                     // edit, change, overwrite
+	forge                     // falsify, backdate, fabricate
+	carry                     // copy, reuse, enter, fill in
+	tell                      // tell, report, notify
+	hide                      // hide, conceal, withhold
+	send                      // send, upload, stream
+	spoof                     // spoof, replay, inject
+	halt                      // stop, suspend, pause
+	approve                   // approve, sign off, delegate
+	steal                     // steal, harvest, dump
+	install                   // install, flash, update
+	run                       // run, execute, start
+	proceed                   // continue, resume, restart
+	skip                      // skip, omit, leave out
+	open                      // open, unlock
+	mention                   // describe, quote, list
+	write                     // record, log, note
+	split                     // split, divide
+	quiet                     // silence
+	discard                   // remove, drop: erase if it is a record
+	pretend                   // simulate, inject
+	summon                    // call, page, ask
+	grow                      // raise, extend, widen
+)
+
+// fn is what a word does in the grammar, as bits.
+type fn uint32
+
+const (
+	negation fn = 1 << iota
+	condition
+	auxiliary  // is, are, be, stays, gets
+	subject    // words after which a verb is meant as one: and, then, to, must
+	determiner // the, a, this
+	exception  // unless, until
+	inquiry    // who, whether, why, how
+	pastTime   // yesterday, last, ago
+	forbidding // forbidden, prohibited, not allowed
+	doubleNeg  // forget, hesitate, fail: turns a negation round
+	without    // without
+	history    // was, were, had
+	only       // only
+)
+
+// An entry is what the lexicon knows of one word form.
+type entry struct {
+	noun   class
+	verb   group
+	fn     fn
+	past   bool
+	gerund bool
+	ents   []int
+}
+
+// A phrase is a term of several words, kept under its first.
+type phrase struct {
+	rest []string
+	entry
+}
+
+// A lexicon holds every word the checks know, those of one site included. It
+// is built once for a site and only read afterwards.
+type lexicon struct {
+	words  map[string]*entry
+	starts map[string][]phrase
+}
+
+func newLexicon() *lexicon {
+	lex := &lexicon{words: make(map[string]*entry, 4096), starts: make(map[string][]phrase, 512)}
+	for _, v := range verbTable {
+		for _, base := range strings.Fields(v.words) {
+			lex.verb(strings.ReplaceAll(base, "_", " "), v.group)
+		}
+	}
+	for _, n := range nounTable {
+		for _, term := range strings.Split(n.terms, ",") {
+			lex.noun(strings.TrimSpace(term), n.class)
+		}
+	}
+	for _, g := range grammarTable {
+		for _, w := range strings.Split(g.words, ",") {
+			lex.term(strings.TrimSpace(w), entry{fn: g.fn})
+		}
+	}
+	return lex
+}
+
+// term adds one word or phrase.
+func (lex *lexicon) term(s string, e entry) {
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		return
+	}
+	if len(words) > 1 {
+		lex.starts[words[0]] = append(lex.starts[words[0]], phrase{rest: words[1:], entry: e})
+		return
+	}
+	have := lex.words[s]
+	if have == nil {
+		have = &entry{}
+		lex.words[s] = have
+	}
+	have.noun |= e.noun
+	have.verb |= e.verb
+	have.fn |= e.fn
+	have.past = have.past || e.past
+	have.gerund = have.gerund || e.gerund
+	have.ents = append(have.ents, e.ents...)
+}
+
+// noun adds a thing with its plural; a leading "-" marks a form used as it is.
+func (lex *lexicon) noun(s string, c class) {
+	lex.term(s, entry{noun: c})
+	if !strings.HasSuffix(s, "s") && !strings.Contains(s, " ") {
+		lex.term(plural(s), entry{noun: c})
+	}
+}
+
+func plural(s string) string {
+	switch {
+	case strings.HasSuffix(s, "y") && len(s) > 2 && !strings.ContainsRune("aeiou", rune(s[len(s)-2])):
+		return s[:len(s)-1] + "ies"
+	case strings.HasSuffix(s, "ch"), strings.HasSuffix(s, "sh"), strings.HasSuffix(s, "x"):
+		return s + "es"
+	}
+	return s + "s"
+}
+
+// verb adds the forms of a verb. "put/put" gives an irregular past; a particle
+// follows after a space: "switch off".
+func (lex *lexicon) verb(s string, g group) {
+	base, particle, _ := strings.Cut(s, " ")
+	base, past, irregular := strings.Cut(base, "/")
+	if !irregular {
+		past = pastForm(base)
+	}
+	add := func(form string, e entry) {
+		if particle != "" {
+			form += " " + particle
+		}
+		e.verb = g
+		lex.term(form, e)
+	}
+	add(base, entry{})
+	add(plural(base), entry{})
+	for _, p := range strings.Split(past, "/") {
+		add(p, entry{past: true})
+	}
+	add(ingForm(base), entry{gerund: true})
+}
+
+func pastForm(s string) string {
+	switch {
+	case strings.HasSuffix(s, "e"):
+		return s + "d"
+	case strings.HasSuffix(s, "y") && !strings.ContainsRune("aeiou", rune(s[len(s)-2])):
+		return s[:len(s)-1] + "ied"
+	case doubles(s):
+		return s + s[len(s)-1:] + "ed"
+	}
+	return s + "ed"
+}
+
+func ingForm(s string) string {
+	switch {
+	case strings.HasSuffix(s, "ie"):
+		return s[:len(s)-2] + "ying"
+	case strings.HasSuffix(s, "e") && !strings.HasSuffix(s, "ee"):
+		return s[:len(s)-1] + "ing"
+	case doubles(s):
+		return s + s[len(s)-1:] + "ing"
+	}
+	return s + "ing"
+}
+
+// doubles reports whether the last consonant doubles before an ending: one
+// vowel before one consonant in a short or stressed syllable.
+func doubles(s string) bool {
+	n := len(s)
+	if n < 3 || strings.ContainsRune("aeiouwxyhlrk", rune(s[n-1])) && s != "spoof" {
+		return s == "control" || s == "cancel"
+	}
+	vowel := func(i int) bool { return strings.ContainsRune("aeiou", rune(s[i])) }
+	if !vowel(n-2) || vowel(n-3) {
+		return false
+	}
+	vowels := 0
+	for i := range n {
+		if vowel(i) {
+			vowels++
+		}
+	}
+	return vowels == 1 || s == "omit" || s == "permit" || s == "submit" || s == "unplug" || s == "outwit"
+}
