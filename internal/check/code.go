@@ -1,0 +1,272 @@
+package check
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode/utf8"
+
+	"interlock/internal/verdict"
+)
+
+// commands are words that begin a command line when the word after them fits;
+// an empty list means any argument.
+var commands = map[string][]string{
+	"ros2": {"param", "topic", "service", "run", "launch", "action", "node", "lifecycle", "control"}, "rosservice": nil, "rostopic": nil, "rosparam": nil, "rosrun": nil, "roslaunch": nil,
+	"sudo": nil, "curl": nil, "wget": nil, "chmod": nil, "chown": nil, "ssh": {"-", "@"}, "scp": nil, "rsync": nil, "nc": {"-"}, "ncat": {"-"}, "rm": {"-"}, "dd": {"if="}, "mkfs": nil,
+	"bash": {"-", "/", "<"}, "sh": {"-", "/"}, "zsh": {"-"}, "python": {"-", "/"}, "python3": {"-", "/"}, "perl": {"-"}, "node": {"-"}, "powershell": nil, "cmd.exe": nil, "kubectl": nil, "docker": {"run", "exec", "cp", "pull", "load"},
+	"git": {"clone", "pull", "push"}, "pip": {"install"}, "pip3": {"install"}, "npm": {"install", "i "}, "apt": {"install"}, "apt-get": {"install"}, "conda": {"install"}, "cargo": {"install"}, "crontab": nil, "systemctl": nil, "nsenter": nil, "insmod": nil, "modprobe": nil, "eval": {"$", "\"", "'", "("}, "export": {"PATH", "LD_"}, "iptables": nil, "mount": {"-", "/"}, "kill": {"-"}, "pkill": nil, "tee": {"/"},
+}
+
+// calls are the functions of robot, instrument and scripting languages that
+// show code when followed by a bracket.
+var callNames = []string{"movej(", "movel(", "movep(", "servoj(", "speedj(", "speedl(", "set_digital_out(", "set_standard_digital_out(", "set_tcp(", "popup(", "textmsg(", "socket_open(", "protocol.", "os.system(", "subprocess.", "__import__(", "eval(", "exec(", "system(", "popen(", "import os", "import sys", "import subprocess", "require(", "document.cookie", "xp_cmdshell", "load_file(", "pg_sleep(", "rostopic.pub", "rospy.", "rclpy."}
+
+// commandIn finds a command line, a program or a query in text and says what
+// it is; kind is "" when there is none. In prose a single word such as "kill"
+// begins no command, so commands count only with their argument.
+func commandIn(text string, inProse bool) (kind string, start, end int) {
+	low := strings.ToLower(text)
+	if i := strings.Index(low, "```"); i >= 0 && inProse {
+		return "a code block", i, i + 3
+	}
+	for _, c := range callNames {
+		if i := strings.Index(low, c); i >= 0 && !wordBefore(low, i) {
+			return "program text", i, i + len(c)
+		}
+	}
+	if kind, start, end = query(low); kind != "" {
+		return kind, start, end
+	}
+	if kind, start, end = shell(text); kind != "" {
+		return kind, start, end
+	}
+	for i := 0; i < len(low); {
+		n := wordEnd(low[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		if follow, ok := commands[low[i:i+n]]; ok && i+n < len(low) && low[i+n] == ' ' && fits(low[i+n+1:], follow, inProse) {
+			return "a command line", i, i + n
+		}
+		i += n
+	}
+	if kind, start, end = machineCode(text); kind != "" {
+		return kind, start, end
+	}
+	return encoded(text)
+}
+
+// fits reports whether the argument after a command is one; in prose a command
+// that takes any argument needs one that looks like a flag, path or address.
+func fits(rest string, follow []string, inProse bool) bool {
+	rest = strings.TrimLeft(rest, " ")
+	if follow == nil {
+		if !inProse {
+			return rest != ""
+		}
+		follow = []string{"-", "/", "http", "$", "install ", "+x", "7", "stop ", "disable ", "restart ", "pub ", "call ", "set ", "\"", "python", "rm ", "bash", "sh ", "exec "}
+	}
+	for _, f := range follow {
+		if strings.HasPrefix(rest, f) || f == "@" && strings.Contains(cutSpace(rest), "@") {
+			return true
+		}
+	}
+	return false
+}
+
+func cutSpace(s string) string {
+	head, _, _ := strings.Cut(s, " ")
+	return head
+}
+
+// query finds database statements and the usual ways to break out of one.
+func query(low string) (string, int, int) {
+	for _, q := range [...][2]string{{"update ", " set "}, {"delete from ", ""}, {"insert into ", ""}, {"drop table", ""}, {"alter table", ""}, {"drop database", ""}, {"truncate table", ""}, {"union select", ""}, {"select ", " from "}, {"' or '1'='1", ""}, {"' or 1=1", ""}, {"');", ""}, {"'; --", ""}, {"\";--", ""}} {
+		i := strings.Index(low, q[0])
+		if i < 0 || wordBefore(low, i) && q[0][0] >= 'a' {
+			continue
+		}
+		rest := low[i+len(q[0]):]
+		if q[1] == "" {
+			return "a database statement", i, i + len(q[0])
+		}
+		// A statement names a table in one word before its second keyword, and
+		// assigns or lists columns; English "select one from" does neither.
+		j := strings.Index(rest, q[1])
+		if j < 0 || j > 60 {
+			continue
+		}
+		if q[0] == "update " && !strings.Contains(rest[:j], " ") && strings.Contains(rest[j:], "=") || q[0] == "select " && (strings.Contains(rest[:j], "*") || strings.Contains(rest[j:], " where ") && strings.Contains(rest[j:], "=")) {
+			return "a database statement", i, i + len(q[0])
+		}
+	}
+	return "", 0, 0
+}
+
+// shell finds the marks of shell expansion and pipelines.
+func shell(text string) (string, int, int) {
+	for _, m := range [...]string{"$(", "${", "`;", "|sh", "| sh ", "|bash", "| bash", "&& ", "; rm ", ";rm ", "; cat /", ">/dev/", "> /dev/", "#!/", "<script", "{{", "{%", "../..", "%0a", "\\x", "/etc/passwd", "/bin/sh"} {
+		if i := strings.Index(text, m); i >= 0 {
+			return "a shell or template expression", i, i + len(m)
+		}
+	}
+	if i := strings.IndexByte(text, '`'); i >= 0 {
+		if j := strings.IndexByte(text[i+1:], '`'); j > 0 && strings.Contains(text[i+1:i+1+j], " ") {
+			return "a shell or template expression", i, i + j + 2
+		}
+	}
+	return "", 0, 0
+}
+
+// machineCode finds lines of G-code and URScript blocks.
+func machineCode(text string) (string, int, int) {
+	offset := 0
+	for line := range strings.Lines(text) {
+		l := strings.TrimSpace(line)
+		if strings.HasPrefix(l, "def ") && strings.Contains(l, "(") && strings.HasSuffix(l, ":") {
+			return "program text", offset, offset + len(l)
+		}
+		if f := strings.Fields(l); len(f) >= 2 && gWord(f[0], "GM") && gWord(f[1], "XYZABCFSEIJKPR") {
+			return "G-code", offset, offset + len(l)
+		}
+		offset += len(line)
+	}
+	return "", 0, 0
+}
+
+// gWord reports a letter of set followed by a number: G1, X10.5, F-300.
+func gWord(s, set string) bool {
+	return len(s) >= 2 && strings.IndexByte(set, s[0]) >= 0 && strings.Trim(s[1:], "0123456789.-") == "" && (set != "GM" || len(s) <= 4)
+}
+
+// encoded finds base64 that decodes to text: a program in disguise.
+func encoded(text string) (string, int, int) {
+	const shortest = 32
+	for i := 0; i < len(text); {
+		j := i
+		upper, digit := false, false
+		for j < len(text) && base64Byte(text[j]) {
+			upper = upper || 'A' <= text[j] && text[j] <= 'Z'
+			digit = digit || '0' <= text[j] && text[j] <= '9'
+			j++
+		}
+		if j-i >= shortest && upper {
+			raw := strings.TrimRight(text[i:j], "=")
+			if out, err := base64.RawStdEncoding.DecodeString(raw[:len(raw)/4*4]); err == nil && printable(out) {
+				return "an encoded text", i, j
+			}
+		}
+		i = max(j, i+1)
+	}
+	return "", 0, 0
+}
+
+func base64Byte(c byte) bool {
+	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '='
+}
+
+func printable(b []byte) bool {
+	if !utf8.Valid(b) {
+		return false
+	}
+	for _, c := range b {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func wordBefore(s string, i int) bool {
+	return i > 0 && (s[i-1] == '_' || s[i-1] == '.' || 'a' <= s[i-1] && s[i-1] <= 'z' || '0' <= s[i-1] && s[i-1] <= '9')
+}
+
+// wordEnd is the length of a command word at the start of s.
+func wordEnd(s string) int {
+	i := 0
+	for i < len(s) && ('a' <= s[i] && s[i] <= 'z' || '0' <= s[i] && s[i] <= '9' || s[i] == '.' || s[i] == '-' || s[i] == '_') {
+		i++
+	}
+	return i
+}
+
+// argumentCode looks for code in the arguments of calls. A call of the sandbox
+// tool is the one place where a script belongs; there, ways out are looked for.
+func (x *index) argumentCode(p *part, dst []verdict.Finding) []verdict.Finding {
+	if x.codeTool(p.tool) {
+		return x.scriptArgument(p, dst)
+	}
+	if kind, start, end := commandIn(p.text, freeText(p.arg)); kind != "" {
+		return append(dst, codeFinding("PROV-032", verdict.Block, p.at(start, end), kind+" in an argument of "+p.tool))
+	}
+	if i := strings.IndexAny(p.text, "\n\r\x00\x1b"); i >= 0 && !freeText(p.arg) {
+		return append(dst, codeFinding("PROV-033", verdict.Block, p.at(i, i+1), "a line break or control character in an argument that is a name"))
+	}
+	if i := callSyntax(p.text); i >= 0 && !freeText(p.arg) {
+		level := verdict.Flag
+		if strings.ContainsAny(p.text[:i], "_.") {
+			level = verdict.Block
+		}
+		return append(dst, codeFinding("PROV-034", level, p.at(0, i+1), "an argument that is a name is written as a call"))
+	}
+	if i := strings.Index(p.text, "://"); i >= 0 {
+		return append(dst, codeFinding("PROV-035", verdict.Flag, p.at(max(0, i-5), i+3), "an argument points to an address on a network"))
+	}
+	return dst
+}
+
+// callSyntax finds "name(" with something inside, or -1.
+func callSyntax(s string) int {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '(' && base64Byte(s[i-1]) && strings.IndexByte(s[i:], ')') > 1 {
+			return i
+		}
+	}
+	return -1
+}
+
+// scriptArgument looks at a script handed to the sandbox for ways out of it.
+func (x *index) scriptArgument(p *part, dst []verdict.Finding) []verdict.Finding {
+	low := strings.ToLower(p.text)
+	for _, w := range [...]string{"docker.sock", "--privileged", "nsenter", "/proc/1/", "chroot", "/.ctl", "--ctl", "unshare", "ptrace", "--net=host", "--pid=host", "cap_sys_admin", "/var/run/", "setns", "mount ", "authorized_keys"} {
+		if i := strings.Index(low, w); i >= 0 {
+			return append(dst, codeFinding("PROV-036", verdict.Block, p.at(i, i+len(w)), "the script reaches for a way out of the sandbox"))
+		}
+	}
+	for _, w := range [...]string{"curl ", "wget ", "http://", "https://", "ftp://", "ssh ", "scp ", "pip install", "npm install", "apt install", "apt-get ", "git clone", "nc -", "/dev/tcp/", "socket.", "requests."} {
+		if i := strings.Index(low, w); i >= 0 {
+			return append(dst, codeFinding("PROV-037", verdict.Block, p.at(i, i+len(w)), "the script reaches for the network or installs something"))
+		}
+	}
+	for _, w := range [...]string{"rm -rf", ":(){", "while true", "fork(", "; ", "&&", "| ", "$("} {
+		if i := strings.Index(low, w); i >= 0 {
+			return append(dst, codeFinding("PROV-038", verdict.Flag, p.at(i, i+len(w)), "the script is more than a reviewed file with its arguments"))
+		}
+	}
+	return dst
+}
+
+// attachmentCode notes code in an attachment. It is data until a step runs it,
+// and what a step runs is checked there.
+func (x *index) attachmentCode(p *part, dst []verdict.Finding) []verdict.Finding {
+	if kind, start, end := commandIn(p.text, true); kind != "" {
+		return append(dst, codeFinding("PROV-039", verdict.Flag, p.at(start, end), kind+" in an attachment"))
+	}
+	return dst
+}
+
+// dotted reports a name of the form tool.call: letters, digits and
+// underscores around single points, no file ending.
+func dotted(s string) bool {
+	parts := strings.Split(s, ".")
+	if len(parts) < 2 || len(parts) > 3 || scriptName(s) {
+		return false
+	}
+	for _, p := range parts {
+		if len(p) < 2 || strings.Trim(p, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" || p[0] < 'a' {
+			return false
+		}
+	}
+	return true
+}
