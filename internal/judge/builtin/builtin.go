@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"interlock/internal/fact"
 	"interlock/internal/judge"
 	"interlock/internal/site"
 	"interlock/internal/verdict"
@@ -39,7 +38,7 @@ type view struct {
 	name    string
 	class   verdict.Class
 	hazard  string // the risk that remains when it accepts
-	grounds func(*reading, *brief)
+	grounds func(judge.Input, *reading, *brief)
 }
 
 func (v view) Name() string   { return v.name }
@@ -69,9 +68,10 @@ func (b *brief) doubt(format string, args ...any) {
 
 // Judge forms the opinion of this view.
 func (v view) Judge(_ context.Context, in judge.Input) verdict.Opinion {
-	r := read(in)
+	r := read(in.Facts)
 	var b brief
-	v.grounds(r, &b)
+	v.grounds(in, r, &b)
+	sights(r, v.class, &b)
 	v.flags(in.Findings, &b)
 	for _, h := range in.Facts.HardOf(v.class) {
 		b.worry(h.At.Step, 0.7, h.Rule, "%s", h.Statement)
@@ -81,7 +81,7 @@ func (v view) Judge(_ context.Context, in judge.Input) verdict.Opinion {
 			b.cites = append(b.cites, e.ID)
 		}
 	}
-	o := verdict.Opinion{Judge: v.name, Family: Family, Unchecked: uncheckedRules(in.Site, in.Findings), Cites: b.cites}
+	o := verdict.Opinion{Judge: v.name, Family: Family, Unchecked: uncheckedRules(in.Site), Cites: b.cites}
 	switch {
 	case len(b.concerns) > 0:
 		v.worried(&o, b)
@@ -129,7 +129,7 @@ func (v view) flags(findings []verdict.Finding, b *brief) {
 
 // uncheckedRules names the prose rules that no rule as code covers: the
 // built-in judges cannot check them, and say so.
-func uncheckedRules(s *site.Site, _ []verdict.Finding) []string {
+func uncheckedRules(s *site.Site) []string {
 	var covered, open []string
 	for _, c := range s.Checks {
 		covered = append(covered, c.Covers...)
@@ -147,19 +147,4 @@ func firstFew(s []string, n int) []string {
 		return s
 	}
 	return append(slices.Clone(s[:n]), fmt.Sprintf("and %d more", len(s)-n))
-}
-
-// claimKinds are the claims a plan may make without a source: none. The
-// built-in panel does not accept on claims (architecture.md, Defaults).
-func unverified(f *fact.Set) []fact.Claim {
-	if f == nil {
-		return nil
-	}
-	var open []fact.Claim
-	for _, c := range f.Claims {
-		if !c.Verified {
-			open = append(open, c)
-		}
-	}
-	return open
 }
