@@ -241,7 +241,7 @@ func limitsSection() section {
 		template: `# What is taken in and what is judged. A plan over max_bytes is refused as bad
 # input; a plan over another limit is rejected with the limit's name.
 limits:
-  max_bytes: 4194304
+  max_bytes: 1048576
   max_steps: 200
   max_step_bytes: 8192
   max_calls: 500

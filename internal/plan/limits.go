@@ -22,7 +22,7 @@ type Limits struct {
 // DefaultLimits returns limits that leave room for long protocols.
 func DefaultLimits() Limits {
 	return Limits{
-		MaxBytes: 4 << 20, MaxSteps: 200, MaxStepBytes: 8 << 10, MaxCalls: 500,
+		MaxBytes: 1 << 20, MaxSteps: 200, MaxStepBytes: 8 << 10, MaxCalls: 500,
 		MaxArgumentBytes: 64 << 10, MaxAttachments: 20, MaxAttachmentBytes: 256 << 10,
 	}
 }

@@ -31,7 +31,7 @@ func YAML(file string, data []byte) (*Node, error) {
 	if err := y.tokens(tokens); err != nil {
 		return nil, err
 	}
-	parsed, err := parser.Parse(tokens, 0)
+	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // object refuses them, in less time
 	if err != nil {
 		return nil, y.syntax(err)
 	}
@@ -84,26 +84,39 @@ var refused = map[token.Type]string{
 	token.MappingKeyType: "an explicit key (?)",
 }
 
+// maxBlockKeys bounds the keys of one map in block style: the parser's work
+// grows with their square.
+const maxBlockKeys = 5000
+
 // tokens refuses what the parser must not even see: constructs we do not
-// allow, and nesting that would exhaust its stack.
+// allow, and nesting or breadth that would exhaust its stack or our patience.
 func (y yamlReader) tokens(tokens token.Tokens) error {
-	flow, entries, line := 0, 0, 0
-	for _, tk := range tokens {
+	var flow, entries, line, documents int
+	var blocks blockKeys
+	for i, tk := range tokens {
 		p := Pos{tk.Position.Line, tk.Position.Column}
 		if what, bad := refused[tk.Type]; bad {
 			return y.fail(p, "%s is not allowed here: write the value out, or quote the text", what)
 		}
+		if p.Line != line {
+			line, entries = p.Line, 0
+			if flow == 0 && blocks.add(p.Column, tk.Type == token.SequenceEntryType) > maxBlockKeys {
+				return y.fail(p, "more than %d keys in one map", maxBlockKeys)
+			}
+		}
 		switch tk.Type {
 		case token.InvalidType:
-			return y.fail(p, "not valid YAML: %s", tk.Error)
+			return y.fail(p, "not valid YAML: %s", oneLine(tk.Error))
+		case token.DocumentHeaderType:
+			documents++
+			if documents > 1 || i > 0 && tokens[i-1].Type != token.CommentType {
+				return y.fail(p, "a second YAML document: one document per file")
+			}
 		case token.SequenceStartType, token.MappingStartType:
 			flow++
 		case token.SequenceEndType, token.MappingEndType:
 			flow--
 		case token.SequenceEntryType:
-			if p.Line != line {
-				line, entries = p.Line, 0
-			}
 			entries++
 		}
 		if flow > MaxDepth || entries > MaxDepth {
@@ -111,6 +124,25 @@ func (y yamlReader) tokens(tokens token.Tokens) error {
 		}
 	}
 	return nil
+}
+
+// blockKeys counts, for each open column, the lines that began there since a
+// line began further left: the keys of one block map.
+type blockKeys []struct{ column, n int }
+
+func (b *blockKeys) add(column int, item bool) int {
+	open := *b
+	for len(open) > 0 && open[len(open)-1].column > column {
+		open = open[:len(open)-1]
+	}
+	if len(open) == 0 || open[len(open)-1].column < column {
+		open = append(open, struct{ column, n int }{column: column})
+	}
+	if !item {
+		open[len(open)-1].n++
+	}
+	*b = open
+	return open[len(open)-1].n
 }
 
 func at(n ast.Node) Pos {
