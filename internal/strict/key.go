@@ -65,7 +65,7 @@ func fold(s string) string {
 
 // Nearest returns the known word most like word, or "" if none is close.
 func Nearest(word string, known []string) string {
-	best, bestDist := "", 1+len(word)/3
+	best, bestDist := "", 1+len(word)/5
 	if len(word) > 64 {
 		return ""
 	}
