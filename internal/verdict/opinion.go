@@ -25,6 +25,9 @@ type Opinion struct {
 	Unchecked  []string `json:"unchecked,omitempty"` // site rules this judge says it could not check
 	Abstained  string   `json:"abstained,omitempty"` // cause; empty if the judge answered
 	Concern    bool     `json:"concern,omitempty"`   // a refusal or content-filter stop: an abstention that counts as concern (C5)
+	Replaces   string   `json:"replaces,omitempty"`  // the judge that abstained in this place before, with its cause (C6)
+	Samples    []string `json:"samples,omitempty"`   // outcomes of repeated answers of the same judge: self-consistency, not diversity
+	LeftOut    int      `json:"left_out,omitempty"`  // evidence lines this judge was not given because they did not fit
 	Usage      Usage    `json:"usage,omitzero"`
 }
 

@@ -1,0 +1,241 @@
+package judge
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"interlock/internal/prompt"
+)
+
+// A DataPolicy says what of a site's plans may leave, and to whom (C45).
+type DataPolicy struct {
+	Vendors    []string // hosted vendors that may judge; empty: all that are configured
+	Regions    []string // regions that may judge; empty: all
+	Pseudonyms bool     // people and private names become pseudonyms for hosted judges
+	Private    []string // further names to hide: projects, patients, partners
+	Local      []string // fields that never leave: goal, submitted_by, tool_calls, attachments
+}
+
+// DefaultData hides people's names from hosted judges and restricts nothing
+// else: which vendors judge is already a person's choice (C37).
+func DefaultData() DataPolicy { return DataPolicy{Pseudonyms: true} }
+
+func (d DataPolicy) local(field string) bool { return slices.Contains(d.Local, field) }
+
+// bars says why a judge may not hear the site's plans; "" if it may.
+func (d DataPolicy) bars(o Options) string {
+	if !o.Hosted {
+		return ""
+	}
+	if len(d.Vendors) > 0 && !slices.Contains(d.Vendors, o.Vendor) {
+		return fmt.Sprintf("data policy: vendor %q may not judge plans of this site", o.Vendor)
+	}
+	if len(d.Regions) > 0 && !slices.Contains(d.Regions, o.Region) {
+		return fmt.Sprintf("data policy: region %q may not judge plans of this site", o.Region)
+	}
+	return ""
+}
+
+// A pseudonym map replaces names in both directions.
+type pseudonym struct {
+	out  *regexp.Regexp    // any of the names
+	to   map[string]string // folded name → pseudonym
+	from []string          // pseudonym, name, pseudonym, name …
+}
+
+// titles and ordinary words that stand beside names or are names and words.
+var notNames = map[string]bool{
+	"dr": true, "prof": true, "mr": true, "mrs": true, "ms": true, "sr": true, "the": true, "and": true, "for": true, "of": true, "van": true, "von": true, "der": true, "de": true, "la": true, "al": true,
+	"will": true, "mark": true, "may": true, "june": true, "april": true, "grace": true, "faith": true, "hope": true, "joy": true, "rose": true, "bill": true, "pat": true, "art": true, "gene": true, "ray": true, "jack": true, "sue": true,
+}
+
+// pseudonyms collects the names that must not leave: people of the profile,
+// whoever the plan says it is for, and the site's private names. The roles
+// stay: they are what a judge needs.
+func pseudonyms(in Input, policy DataPolicy) *pseudonym {
+	p := &pseudonym{to: map[string]string{}}
+	n := 0
+	person := func(words []string, whole string) {
+		if len(words) == 0 {
+			return
+		}
+		n++
+		alias := fmt.Sprintf("Person-%d", n)
+		p.add(alias, whole)
+		for i, w := range words {
+			if i == len(words)-1 || !notNames[strings.ToLower(w)] {
+				p.add(alias, w)
+			}
+		}
+	}
+	for _, q := range in.Site.People {
+		person(personWords(q.Name))
+	}
+	for _, word := range strangers(in) {
+		if _, known := p.to[strings.ToLower(word)]; !known {
+			person([]string{word}, word)
+		}
+	}
+	for i, name := range policy.Private {
+		p.add(fmt.Sprintf("Name-%d", i+1), name)
+	}
+	p.compile()
+	return p
+}
+
+func (p *pseudonym) add(alias, name string) {
+	key := strings.ToLower(strings.TrimSpace(name))
+	if key == "" {
+		return
+	}
+	if _, taken := p.to[key]; taken {
+		return
+	}
+	p.to[key] = alias
+	if !slices.Contains(p.from, alias) {
+		p.from = append(p.from, alias, strings.TrimSpace(name))
+	}
+}
+
+func (p *pseudonym) compile() {
+	var names []string
+	for n := range p.to {
+		names = append(names, n)
+	}
+	if len(names) == 0 {
+		return
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	for i, n := range names {
+		names[i] = regexp.QuoteMeta(n)
+	}
+	p.out = regexp.MustCompile(`(?i)(` + strings.Join(names, "|") + `)`)
+}
+
+// hide replaces every name that stands as a word of its own.
+func (p *pseudonym) hide(s string) string {
+	if p.out == nil {
+		return s
+	}
+	var b strings.Builder
+	at := 0
+	for _, m := range p.out.FindAllStringIndex(s, -1) {
+		if !wordAt(s, m[0], m[1]) {
+			continue
+		}
+		b.WriteString(s[at:m[0]])
+		b.WriteString(p.to[strings.ToLower(s[m[0]:m[1]])])
+		at = m[1]
+	}
+	b.WriteString(s[at:])
+	return b.String()
+}
+
+// wordAt reports whether no letter touches s[i:j].
+func wordAt(s string, i, j int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[j:])
+	return !unicode.IsLetter(before) && !unicode.IsLetter(after)
+}
+
+// back gives the names again to what people read.
+func (p *pseudonym) back(s string) string {
+	// Longer pseudonyms first: Person-12 before Person-1.
+	pairs := make([]string, 0, len(p.from))
+	for i := len(p.from) - 2; i >= 0; i -= 2 {
+		pairs = append(pairs, p.from[i], p.from[i+1])
+	}
+	return strings.NewReplacer(pairs...).Replace(s)
+}
+
+func (p *pseudonym) fields(f prompt.Judge) prompt.Judge {
+	for _, s := range []*string{&f.Profile, &f.Submitter, &f.Plan, &f.Findings, &f.Facts, &f.Evidence, &f.Claims, &f.Extra} {
+		*s = p.hide(*s)
+	}
+	return f
+}
+
+// personWords returns the words of one person's name and the name without
+// titles; none for a group.
+func personWords(name string) (words []string, whole string) {
+	head := name
+	inner := ""
+	if open := strings.IndexByte(name, '('); open >= 0 {
+		head, inner = name[:open], strings.Trim(name[open:], "() ")
+	}
+	words = nameWords(head)
+	if len(words) >= 2 && len(words) == countLetters(head) {
+		return words, stripTitles(strings.TrimSpace(head))
+	}
+	if inner = titled(inner); inner == "" {
+		return nil, ""
+	}
+	return nameWords(inner), stripTitles(inner)
+}
+
+// nameWords keeps the words that look like parts of a name.
+func nameWords(s string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) {
+		if r := []rune(w); len(r) >= 2 && unicode.IsUpper(r[0]) && unicode.IsLower(r[1]) && !isTitle(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// countLetters counts the words of at least two letters that are no titles.
+func countLetters(s string) int {
+	n := 0
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) {
+		if len([]rune(w)) >= 2 && !isTitle(w) {
+			n++
+		}
+	}
+	return n
+}
+
+func isTitle(w string) bool {
+	return slices.Contains([]string{"dr", "prof", "professor", "mr", "mrs", "ms", "sr"}, strings.ToLower(w))
+}
+
+// titled returns the text if it begins with a title, as in "board (Dr. F. Abara)".
+func titled(s string) string {
+	first, _, _ := strings.Cut(s, " ")
+	if isTitle(strings.TrimSuffix(first, ".")) {
+		return s
+	}
+	return ""
+}
+
+func stripTitles(name string) string {
+	words := strings.Fields(name)
+	for len(words) > 1 && isTitle(strings.TrimSuffix(words[0], ".")) {
+		words = words[1:]
+	}
+	return strings.Join(words, " ")
+}
+
+// strangers are the names in "on behalf of" that the profile does not hold:
+// capital words that no role, group or agent of the profile uses.
+func strangers(in Input) []string {
+	used := map[string]bool{}
+	for _, p := range in.Site.People {
+		for w := range strings.FieldsSeq(strings.ToLower(p.Role + " " + p.Name)) {
+			used[strings.Trim(w, ".,()")] = true
+		}
+	}
+	var out []string
+	words := nameWords(in.Plan.SubmittedBy.OnBehalfOf)
+	for _, w := range words {
+		if !used[strings.ToLower(w)] && !notNames[strings.ToLower(w)] {
+			out = append(out, w)
+		}
+	}
+	return out
+}
