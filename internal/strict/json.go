@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -38,7 +39,7 @@ type jsonParser struct {
 
 // skip moves off over the bytes in set, counting lines.
 func (p *jsonParser) skip(set string) {
-	for p.off < len(p.data) && bytes.IndexByte([]byte(set), p.data[p.off]) >= 0 {
+	for p.off < len(p.data) && strings.IndexByte(set, p.data[p.off]) >= 0 {
 		if p.data[p.off] == '\n' {
 			p.line++
 			p.start = p.off + 1
@@ -152,6 +153,9 @@ func (p *jsonParser) object(n *Node, depth int) error {
 		key := tok.String()
 		if msg := keys.add(key); msg != "" {
 			return &Error{File: p.file, Line: at.Line, Column: at.Column, Msg: msg}
+		}
+		if n.Fields == nil {
+			n.Fields = make([]Field, 0, 4) // most maps of a plan are small
 		}
 		n.Fields = append(n.Fields, Field{Key: key, Pos: at})
 		if err := p.value(&n.Fields[len(n.Fields)-1].Value, depth); err != nil {

@@ -28,6 +28,9 @@ func (s *keySet) add(key string) string {
 				return clash(k, key)
 			}
 		}
+		if s.few == nil {
+			s.few = make([]string, 0, 4)
+		}
 		s.few = append(s.few, key)
 		if len(s.few) > fewKeys {
 			s.many = make(map[string]string, 2*fewKeys)
