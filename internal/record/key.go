@@ -137,3 +137,6 @@ func parseKey(secret string) (*Key, error) {
 	}
 	return &Key{signer: signer, verifier: verifier, public: public}, nil
 }
+
+// Verifier returns the public half, for OpenReader and VerifyCopy.
+func (k *Key) Verifier() note.Verifier { return k.verifier }

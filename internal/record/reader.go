@@ -179,41 +179,55 @@ type Dossier struct {
 	Entries    []Entry // all events of the decision in order, later ones included
 }
 
-// Get reads everything about a decision and proves each event against the
-// signed checkpoint, so that nobody acts on a row that was changed in the file.
-// ErrNotFound if there is none, ErrTampered if a proof fails.
-func (r *Reader) Get(ctx context.Context, decision string) (Dossier, error) {
-	wrap := func(err error) error { return fmt.Errorf("reading decision %s: %w", decision, explain(err)) }
-	if decision == "" {
-		return Dossier{}, wrap(ErrNotFound)
-	}
+// Proven reads events and proves each of them against the signed checkpoint,
+// for callers that are going to act on what they read: a row that was changed
+// in or added to the file behind our back gives ErrTampered.
+func (r *Reader) Proven(ctx context.Context, q Query) ([]Entry, error) {
+	wrap := func(err error) error { return fmt.Errorf("reading the record %s: %w", r.path, explain(err)) }
 	tx, err := r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return Dossier{}, wrap(err)
+		return nil, wrap(err)
 	}
 	defer func() { _ = tx.Rollback() }() // it only read
-	h, err := readHead(ctx, tx, r.verifier, head{})
-	if err != nil {
-		return Dossier{}, wrap(err)
-	}
-	d := Dossier{ID: decision}
-	tail(ctx, tx, r.path, Query{Decision: decision}, func(e Entry, entryErr error) bool {
+	var entries []Entry
+	tail(ctx, tx, r.path, q, func(e Entry, entryErr error) bool {
 		err = entryErr
 		if err == nil {
-			d.Entries = append(d.Entries, e)
+			entries = append(entries, e)
 		}
 		return err == nil
 	})
+	if err != nil || len(entries) == 0 {
+		return nil, err
+	}
+	h, err := readHead(ctx, tx, r.verifier, head{})
+	if err != nil {
+		return nil, wrap(err)
+	}
+	for _, e := range entries {
+		if err := proven(ctx, tx, h, e); err != nil {
+			return nil, wrap(err)
+		}
+	}
+	return entries, nil
+}
+
+// Get reads everything about a decision, proven. ErrNotFound if there is
+// nothing, ErrTampered if a proof fails.
+func (r *Reader) Get(ctx context.Context, decision string) (Dossier, error) {
+	wrap := func(err error) error { return fmt.Errorf("decision %q: %w", decision, err) }
+	if decision == "" {
+		return Dossier{}, wrap(ErrNotFound)
+	}
+	entries, err := r.Proven(ctx, Query{Decision: decision})
 	if err != nil {
 		return Dossier{}, wrap(err)
 	}
-	if len(d.Entries) == 0 {
+	if len(entries) == 0 {
 		return Dossier{}, wrap(ErrNotFound)
 	}
-	for _, e := range d.Entries {
-		if err := proven(ctx, tx, h, e); err != nil {
-			return Dossier{}, wrap(err)
-		}
+	d := Dossier{ID: decision, Entries: entries}
+	for _, e := range entries {
 		if err := d.add(e); err != nil {
 			return Dossier{}, wrap(err)
 		}
