@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -110,6 +111,42 @@ func (b *Builder) Kind(id string) string {
 	return ""
 }
 
+// NameOf returns the name of a node added so far, "" if there is none.
+func (b *Builder) NameOf(id string) string {
+	if n := b.nodes[id]; n != nil {
+		return n.Name
+	}
+	return ""
+}
+
+// NamesOf returns the names of the nodes of a kind added so far, folded, with
+// the node that is called so: of several the first by identifier.
+func (b *Builder) NamesOf(kind string) map[string]string {
+	out := map[string]string{}
+	add := func(id, name string) {
+		if name = FoldName(name); name != "" && (out[name] == "" || id < out[name]) {
+			out[name] = id
+		}
+	}
+	for id, n := range b.nodes {
+		if n.Kind == kind {
+			add(id, n.Name)
+		}
+	}
+	for k, exact := range b.aliases {
+		if n := b.nodes[k.id]; n != nil && n.Kind == kind && !exact {
+			add(k.id, k.text)
+		}
+	}
+	return out
+}
+
+// FoldName makes names comparable: lower case letters and digits, other runs
+// one space.
+func FoldName(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
+
 // Node adds a node whose identifier must be new.
 func (b *Builder) Node(n Node) error {
 	if b.Has(n.ID) {
@@ -193,6 +230,25 @@ func (b *Builder) Number(id string, n Number) error {
 	return nil
 }
 
+// HasNumber reports whether a node has a numeric attribute of that name.
+func (b *Builder) HasNumber(id, name string) bool {
+	_, ok := b.NumberOf(id, name)
+	return ok
+}
+
+// NumberOf returns the first number of that name given to a node so far.
+func (b *Builder) NumberOf(id, name string) (float64, bool) {
+	i, ok := b.numIdx[name]
+	if !ok {
+		return 0, false
+	}
+	k := slices.IndexFunc(b.numbers[id], func(a numAttr) bool { return a.name == i })
+	if k < 0 {
+		return 0, false
+	}
+	return b.numbers[id][k].value, true
+}
+
 // Edge joins two nodes, which may be added later. The first source to state an
 // edge keeps it; a stated edge replaces a derived one.
 func (b *Builder) Edge(from, rel, to, source string) error {
@@ -253,6 +309,29 @@ func (b *Builder) Prune() (edges, nodes int) {
 		}
 	}
 	return edges, nodes
+}
+
+// DropStubs drops nodes that say nothing but their own identifier and hang by a
+// single edge: something else names them, no source tells about them.
+func (b *Builder) DropStubs() int {
+	degree := map[string]int{}
+	for k := range b.edges {
+		degree[k.from]++
+		degree[k.to]++
+	}
+	aliased := map[string]bool{}
+	for k := range b.aliases {
+		aliased[k.id] = true
+	}
+	n := 0
+	for id, node := range b.nodes {
+		_, own, _ := strings.Cut(id, ":")
+		if degree[id] < 2 && node.Name == own && len(b.numbers[id]) == 0 && !aliased[id] {
+			delete(b.nodes, id)
+			n++
+		}
+	}
+	return n
 }
 
 const maxReported = 5
