@@ -87,6 +87,7 @@ func TestC29_BombsEndEarly(t *testing.T) {
 		{keys.String(), "more than 5000 keys in one map"},
 		{"%YAML 1.2\n---\na: 1\n", "a directive (%)"},
 		{"a: 1\x00\n", "a control character"},
+		{"a: x\u2028y\n", "a Unicode line break"},
 		{"1: a\n", "a key must be text"},
 		{"true: a\n", "a key must be text"},
 		{"a: " + strings.Repeat("9", 500) + "\n", "at most 128"},

@@ -27,6 +27,10 @@ func YAML(file string, data []byte) (*Node, error) {
 	if i := bytes.IndexAny(data, "\r\x00"); i >= 0 {
 		return nil, y.fail(Pos{1 + bytes.Count(data[:i], []byte{'\n'}), 0}, "a control character (%q) stands in the line", data[i])
 	}
+	if i := bytes.IndexAny(data, "\u0085\u2028\u2029"); i >= 0 {
+		return nil, y.fail(Pos{1 + bytes.Count(data[:i], []byte{'\n'}), 0},
+			"a Unicode line break stands in the line, where YAML 1.1 and 1.2 differ: write it as an escape in double quotes")
+	}
 	tokens := lexer.Tokenize(string(data))
 	if err := y.tokens(tokens); err != nil {
 		return nil, err
