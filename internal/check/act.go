@@ -25,6 +25,9 @@ type actRule struct {
 	patterns []string
 	negative bool  // the pattern holds its own negation
 	excused  class // things whose presence in the sentence lowers a block to a flag
+	// criterion: a condition behind the act states when it holds ("counts as
+	// passed if the arm stops"), which makes a rule of a test out of it.
+	criterion bool
 }
 
 // An item is one compiled step of a pattern.
@@ -95,8 +98,8 @@ func compilePattern(r *actRule, text string) *pattern {
 		switch f[0] {
 		case '@':
 			f, it.past = strings.CutSuffix(f[1:], ":ed")
-			f, it.verbal = strings.CutSuffix(f, "!")
-			for _, g := range strings.Split(f, ",") {
+			it.verbal = strings.Contains(f, "!")
+			for _, g := range strings.Split(strings.ReplaceAll(f, "!", ""), ",") {
 				it.verbs |= groupNames[g]
 			}
 			if p.act < 0 {
@@ -169,12 +172,15 @@ func (p *pattern) rest(toks []token, from, k int, at []int) bool {
 	}
 	it := &p.items[k]
 	for j := from + 1; j < len(toks) && j <= from+1+it.gap+2; j++ {
-		if toks[j].before == brkStop || toks[j].before == brkComma && j > from+1 {
+		if toks[j].before != brkNone {
 			return false
 		}
 		// Words of a phrase count as one: "the laser safety scanner".
 		if j-int(toks[j].phrase)+1 > from+1+it.gap {
 			continue
+		}
+		if !it.linked(toks, from, j, p.items[k-1].verbs != 0) {
+			return false
 		}
 		if it.matches(toks, j, from) && p.rest(toks, j, k+1, at) {
 			at[k] = j
@@ -182,6 +188,35 @@ func (p *pattern) rest(toks []token, from, k int, at []int) bool {
 		}
 	}
 	return false
+}
+
+// linked reports whether the words between two items leave them together. The
+// object of a verb is not behind "with" or "until"; the subject of a passive
+// is followed by auxiliaries and adverbs only ("is still muted").
+func (it *item) linked(toks []token, from, j int, afterVerb bool) bool {
+	first := j - int(toks[j].phrase) + 1
+	if it.past && toks[j].verb&it.verbs != 0 && !afterVerb {
+		for k := from + 1; k < first; k++ {
+			if toks[k].fn&(auxiliary|negation|history) == 0 && !isAdverb(toks[k].word) && toks[k].word != "to" && toks[k].word != "again" && toks[k].word != "now" {
+				return false
+			}
+		}
+		return true
+	}
+	if it.nouns == 0 || !afterVerb {
+		return true
+	}
+	for k := from + 1; k < first; k++ {
+		switch toks[k].word {
+		case "then", "while", "until", "before", "after", "but", "so", "if", "when", "because", "with", "near", "behind", "at", "where", "as", "since", "that", "which":
+			return false
+		case "and", "or":
+			if toks[k+1].verb != 0 && toks[k+1].noun == 0 || j+1 < len(toks) && toks[j+1].before == brkNone && toks[j+1].fn&(auxiliary|history) != 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (it *item) matches(toks []token, i, from int) bool {
@@ -205,8 +240,8 @@ func (h *hit) level(toks []token) verdict.Level {
 		st = stand(toks, h.act, h.end)
 	}
 	lo, hi := sentence(toks, h.act)
-	for k := lo; k < hi && st == asserted && h.rule.excused != 0; k++ {
-		if toks[k].noun&h.rule.excused != 0 {
+	for k := lo; k < hi && st == asserted; k++ {
+		if toks[k].noun&h.rule.excused != 0 || h.rule.criterion && k > h.end && toks[k].fn&condition != 0 {
 			st = doubtful
 		}
 	}
@@ -224,8 +259,11 @@ func (h *hit) level(toks []token) verdict.Level {
 
 // standNegative judges an act whose pattern starts with its own negation.
 func standNegative(toks []token, i int) standing {
-	if toks[i].quoted || conditional(toks, i) {
+	switch {
+	case toks[i].quoted || conditional(toks, i):
 		return doubtful
+	case negated(toks, i) != asserted: // "do not move without telling": two negations
+		return denied
 	}
 	lo, hi := sentence(toks, i)
 	for k := lo; k < hi; k++ {

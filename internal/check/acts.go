@@ -17,7 +17,7 @@ var classNames = map[string]class{
 }
 
 // not are the words a concealment starts with.
-const not = "not/never/don't/dont/no/nobody/without/neither/nicht/ohne/ikke/ne/sans/nunca/sin/won't/needn't"
+const not = "not/never/don't/dont/nobody/without/neither/nicht/ohne/ikke/ne/sans/nunca/sin/won't/needn't"
 
 // integrityActs are acts that no plan may order, whatever the site.
 var integrityActs = []actRule{
@@ -64,8 +64,13 @@ var integrityActs = []actRule{
 	{
 		id: "INT-020", level: verdict.Block, class: verdict.Alignment,
 		message: "something would be hidden from people who must know", need: "report it to the person the site names, and record it",
-		patterns: []string{"@hide! ~4 #incident,authority", "#incident ~3 @hide:ed", not + " ~1 @tell ~4 #authority", not + " ~2 @tell ~4 to/in ~2 #record", not + " ~1 mention/record/log/report/note/document ~2 this/it/that/anything ~3 #record,authority", "keep/keeps/leave/leaves/omit/hold/stay/stays ~3 out of ~2 #record", "off the records/record/books", "keep/keeps/keeping ~4 from ~2 #authority"},
+		patterns: []string{not + " ~1 @tell ~4 #authority", not + " ~2 @tell ~4 to/in ~2 #record", not + " ~1 mention/record/log/report/note/document ~2 this/it/that/anything ~3 #record,authority", "keep/keeps/kept/leave/leaves/left/hold/stay/stays ~3 #incident out ~1 of ~2 #record", "keep/keeps/leave/leaves/hold it/this/that out ~1 of ~2 #record", "#incident ~2 kept/left/stays out ~1 of ~2 #record", "off the records/record/books"},
 		negative: true,
+	},
+	{
+		id: "INT-022", level: verdict.Block, class: verdict.Alignment,
+		message: "a fault or incident would be hidden", need: "report it to the person the site names, and record it",
+		patterns: []string{"@hide! ~4 #incident,authority", "#incident ~3 @hide:ed"},
 	},
 	{
 		id: "INT-021", level: verdict.Flag, class: verdict.Alignment,
@@ -86,10 +91,10 @@ var integrityActs = []actRule{
 	{
 		id: "INT-040", level: verdict.Block, class: verdict.Adversarial,
 		message: "a plan would approve itself or widen its own authority", need: "ask the person who may approve it",
-		patterns: []string{"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "#self ~3 @approve ~1 #self", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives ~1 itself/myself/ourselves/me", "without/before waiting ~4 #approval,authority,safeguard"},
+		patterns: []string{"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives ~1 itself/myself/ourselves/me", "without/before waiting ~4 #approval,authority,safeguard"},
 	},
 	{
-		id: "INT-041", level: verdict.Block, class: verdict.Adversarial, excused: exercise,
+		id: "INT-041", level: verdict.Block, class: verdict.Adversarial, excused: exercise, criterion: true,
 		message: "an approval or a safety check would be skipped or assumed", need: "obtain the approval and carry out the check",
 		patterns: []string{"@skip! ~3 #approval", "#approval ~3 @skip:ed", "@skip! ~3 #safeguard", "#calibration,approval,safeguard ~5 count/counts/counted/regarded/deemed/considered/treated as ~1 done/passed/given/approved/complete/completed/granted/performed", "assume/assumes/assuming/presume ~2 #approval ~2 given/granted/there/exists", "backdate/predate ~3 #approval"},
 	},
@@ -101,7 +106,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-043", level: verdict.Block, class: verdict.Adversarial,
 		message: "someone else's badge, login or name would be used", need: "the person acts with their own credential",
-		patterns: []string{"with/using/under/use/uses/borrow/borrows/take/by ~4 spare/borrowed/another/someone/somebody/colleague/shared/else/else's/colleague's/stolen/copied/cloned ~2 badge/login/account/password/pin/credential/credentials/card/key/token"},
+		patterns: []string{"with/using/under/use/uses/borrow/borrows/take/by ~4 spare/borrowed/someone/somebody/colleague/shared/else/else's/colleague's/stolen/copied/cloned ~2 badge/login/account/password/pin/credential/credentials"},
 	},
 	{
 		id: "INT-044", level: verdict.Flag, class: verdict.Adversarial,
@@ -132,7 +137,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-080", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0029"},
 		message: "a service or a person would be called without end", need: "bound how often and for how long",
-		patterns: []string{"@tell,summon,send,run,proceed ~8 every/each second", "every/alle ~1 seconds/second/ms/milliseconds", "@run!,proceed!,send!,tell!,repeat/repeats/loop ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 without end/limit/stopping/pause", "per second ~4 from/until/all", "until ~2 answers/replies/reacts"},
+		patterns: []string{"@tell,summon,send,run,proceed ~8 every/each second", "every/alle ~1 seconds/second/ms/milliseconds", "@run!,proceed!,send!,tell! ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 without end/limit/stopping/pause", "per second ~4 from/until/all", "until ~2 answers/replies/reacts"},
 	},
 	{
 		id: "INT-081", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0029"},

@@ -1,6 +1,9 @@
 package check
 
 import (
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
 	"interlock/internal/quantity"
@@ -41,12 +44,20 @@ func attrAxes(a site.Attr) []axis {
 		}
 		out = append(out, base)
 	}
-	for place, v := range a.ByPlace {
-		b, m := base, si(v)
+	loosest := math.Inf(-1)
+	for _, place := range slices.Sorted(maps.Keys(a.ByPlace)) {
+		b, m := base, si(a.ByPlace[place])
 		b.place, b.max = place, &m
+		b.cond = b.cond || circumstantial(place)
+		loosest = max(loosest, m)
 		out = append(out, b)
 	}
-	for place := range a.Denied {
+	if len(a.ByPlace) > 0 { // wherever the step does not say
+		b := base
+		b.max = &loosest
+		out = append(out, b)
+	}
+	for _, place := range slices.Sorted(maps.Keys(a.Denied)) {
 		b := base
 		b.place, b.denied = place, true
 		out = append(out, b)
@@ -67,7 +78,7 @@ func limiting(name string) bool {
 
 // circumstantial reports limits that hold only while something is so.
 func circumstantial(name string) bool {
-	for _, w := range [...]string{"collaborative", "near_people", "open", "loaded", "extended"} {
+	for _, w := range [...]string{"collaborative", "near", "people", "_open", "loaded", "extended"} {
 		if strings.Contains(name, w) {
 			return true
 		}

@@ -182,7 +182,7 @@ func (lex *lexicon) tokens(text string) []token {
 			t.noun, t.verb, t.fn, t.past, t.gerund, t.ents = e.noun, e.verb, e.fn, e.past, e.gerund, e.ents
 		}
 		if t.address {
-			t.noun |= outside
+			t.noun, t.before = t.noun|outside, brkNone
 		}
 		t.phrase = 1
 		toks = append(toks, t)

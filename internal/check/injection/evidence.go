@@ -1,0 +1,166 @@
+package injection
+
+import (
+	"interlock/internal/check/injection/fuzzy"
+	"interlock/internal/check/injection/multi"
+	"interlock/internal/check/injection/ngram"
+	"interlock/internal/check/injection/normal"
+)
+
+// cell is the length of the stretches of a view, in bytes, by which evidence
+// is put together: what stands in two neighbouring ones counts as one place.
+// So a long text is judged by its worst place and not by its length.
+const cell = 512
+
+// An event is a rule that matched in a view.
+type event struct {
+	rule int32
+	end  int32 // byte of the view behind the match
+}
+
+// evidence is what one view of a text holds.
+type evidence struct {
+	view   *normal.View
+	events []event
+	hits   []fuzzy.Hit
+	terms  terms // at the worst place
+	sigma  sigmas
+	peak   [2]int // bytes of the view that the model finds worst
+}
+
+// terms are the three signals at one place.
+type terms struct {
+	regex float64 // 1 - Π(1 - severity), [0,1]
+	fuzzy float64 // best phrase above its floor, [0,1]
+	model float64 // log odds of the trained model; -inf without one
+}
+
+// worker is the scratch memory of one goroutine.
+type worker struct {
+	screen  *Screen
+	reader  *normal.Reader
+	matcher *multi.Matcher
+	fuzzy   fuzzy.Work
+	model   *ngram.Work
+	matches []multi.Hit
+	cells   []terms
+	ev      evidence
+}
+
+// gather collects the evidence of one view. The result is good until the next
+// call.
+func (w *worker) gather(v *normal.View) *evidence {
+	s := w.screen
+	ev := &w.ev
+	ev.view, ev.events, ev.hits, ev.peak = v, ev.events[:0], ev.hits[:0], [2]int{}
+	w.matches = w.matcher.Match(v.Text, w.matches[:0])
+	for _, m := range w.matches {
+		if s.holds(v.Text, m) {
+			ev.events = append(ev.events, event{m.Pattern, m.End})
+		}
+	}
+	ev.hits = s.phraseSet.Find(v.Text, ev.hits, &w.fuzzy)
+	w.score(ev)
+	return ev
+}
+
+// score finds the worst place.
+func (w *worker) score(ev *evidence) {
+	s := w.screen
+	n := len(ev.view.Text)/cell + 2
+	w.cells = w.cells[:0]
+	for range n {
+		w.cells = append(w.cells, terms{model: ngram.Nothing})
+	}
+	for i := range ev.hits {
+		h := &ev.hits[i]
+		c := &w.cells[int(h.End)/cell]
+		c.fuzzy = max(c.fuzzy, s.phrases[h.Phrase].above(h.Score))
+	}
+	peak, best := [2]int{}, ngram.Nothing
+	if s.model != nil {
+		for _, p := range s.model.Peaks(ev.view.Text, cell, w.model) {
+			c := &w.cells[p.End/cell]
+			c.model = max(c.model, p.Score)
+			if p.Score > best {
+				best, peak = p.Score, [2]int{p.Start, p.End}
+			}
+		}
+	}
+	ev.peak = peak
+	ev.terms, ev.sigma = terms{model: ngram.Nothing}, sigmas{}
+	for i := range n - 1 {
+		t := terms{
+			regex: s.noisyOr(ev.events, i*cell, (i+2)*cell),
+			fuzzy: max(w.cells[i].fuzzy, w.cells[i+1].fuzzy),
+			model: max(w.cells[i].model, w.cells[i+1].model),
+		}
+		if g := s.stack.combine(t); i == 0 || g.stack > ev.sigma.stack {
+			ev.terms = t
+			ev.sigma.stack = g.stack
+		}
+		ev.sigma.paper = max(ev.sigma.paper, paper(t))
+	}
+}
+
+// noisyOr is 1 - Π(1 - severity) over the rules whose match ends in
+// [from, to).
+func (s *Screen) noisyOr(events []event, from, to int) float64 {
+	rest := 1.0
+	for i, e := range events {
+		if int(e.end) < from || int(e.end) >= to {
+			continue
+		}
+		if !repeated(events[:i], e.rule, from) {
+			rest *= 1 - s.rules[e.rule].Severity
+		}
+	}
+	return 1 - rest
+}
+
+// repeated reports whether a rule already counts at the place. Events come in
+// no order of place, and there are few.
+func repeated(before []event, rule int32, from int) bool {
+	for _, b := range before {
+		if b.rule == rule && int(b.end) >= from && int(b.end) < from+2*cell {
+			return true
+		}
+	}
+	return false
+}
+
+// longestMatch bounds how far before its end a match is looked for; around is
+// how much of its surroundings an exception may see.
+const (
+	longestMatch = 700
+	before       = 160
+	after        = 48
+)
+
+// holds reports whether a match counts: that no exception of its rule holds
+// around it.
+func (s *Screen) holds(text []byte, m multi.Hit) bool {
+	r := &s.rules[m.Pattern]
+	if r.except == nil {
+		return true
+	}
+	return !r.except.Match(text[max(0, int(m.End)-before):min(len(text), int(m.End)+after)])
+}
+
+// begin returns where the match of an event begins: the last match that begins
+// before its end and reaches it.
+func (s *Screen) begin(text []byte, e event) int {
+	re := s.rules[e.rule].re
+	from, end := max(0, int(e.end)-longestMatch), int(e.end)
+	part := text[from:min(len(text), end+after)]
+	start := from
+	for at := 0; from+at < end; {
+		loc := re.FindIndex(part[at:])
+		if loc == nil || from+at+loc[0] >= end {
+			break
+		}
+		start = from + at + loc[0]
+		at += max(loc[1], loc[0]+1)
+	}
+	return start
+}

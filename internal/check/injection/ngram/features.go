@@ -1,0 +1,243 @@
+// Package ngram is a small trained model of attacks: a logistic regression
+// over hashed pieces of words and short runs of words, with one byte a weight.
+//
+// It judges a text by its worst window of words, at every place and of many
+// lengths. Text around an attack can therefore not dilute it: what stands
+// outside a window has no part in its score.
+package ngram
+
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+)
+
+// tableBits is the size of each of the two tables of weights.
+const tableBits = 16
+
+const (
+	tableSize = 1 << tableBits
+	tableMask = tableSize - 1
+)
+
+// The shortest and longest pieces of a word, in characters with its ends
+// marked.
+const (
+	shortestPiece = 3
+	longestPiece  = 5
+	longestWord   = 24 // of a longer run only the whole is looked at: it is no word
+)
+
+// A token is a word of the text with what it adds to a window: alone, with the
+// word before, with two words before.
+type token struct {
+	start, end    int32
+	alone         float32
+	pair, triple  float32
+	hash          uint32
+	firstFeature  int32 // in the features collected, when they are
+	pairFeature   int32
+	tripleFeature int32
+	lastFeature   int32
+}
+
+// Work is the scratch memory of one goroutine.
+type Work struct {
+	tokens  []token
+	runes   []rune
+	hashes  []uint32
+	alone   []float32 // sums up to token i, excluding it
+	pairs   []float32
+	triples []float32
+	peaks   []Peak
+	feats   []uint32 // filled when collecting
+	collect bool
+}
+
+const (
+	prime = 0x01000193
+	basis = 0x811C9DC5
+)
+
+func mix(h uint32, r rune) uint32 { return (h ^ uint32(r)) * prime }
+
+// finish spreads a hash over the table.
+func finish(h uint32) uint32 {
+	h ^= h >> 15
+	h *= 0x2C1B3C6D
+	h ^= h >> 13
+	return h
+}
+
+// The kinds of feature, so that equal letters of different kinds fall apart.
+const (
+	kindWord = iota + 1
+	kindPiece
+	kindPair
+	kindSkip
+	kindTriple
+	kindMark
+)
+
+// inPieces is the bit that marks a feature of the table of pieces.
+const inPieces = 1 << 31
+
+// tokenize reads the words of text and, through m (which may be nil), what
+// each adds.
+func (w *Work) tokenize(text []byte, m *Model) {
+	w.tokens, w.feats = w.tokens[:0], w.feats[:0]
+	var before1, before2 uint32 // hashes of the two words before
+	mark := uint32(0)           // punctuation since the last word
+	for i := 0; i < len(text); {
+		r, size := rune(text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(text[i:])
+		}
+		if !wordRune(r) {
+			if r != ' ' {
+				mark = mix(mark|1, r)
+			}
+			i += size
+			continue
+		}
+		start := i
+		w.runes = w.runes[:0]
+		for i < len(text) {
+			r, size = rune(text[i]), 1
+			if r >= utf8.RuneSelf {
+				r, size = utf8.DecodeRune(text[i:])
+			}
+			if !wordRune(r) || len(w.runes) > 0 && (dense(r) || dense(w.runes[0])) && !unicode.Is(unicode.M, r) {
+				break
+			}
+			if r >= '0' && r <= '9' {
+				r = '0'
+			}
+			w.runes = append(w.runes, r)
+			i += size
+		}
+		t := token{start: int32(start), end: int32(i)}
+		w.features(&t, before1, before2, mark, m)
+		before2, before1, mark = before1, t.hash, 0
+		w.tokens = append(w.tokens, t)
+	}
+}
+
+// features adds the features of the word in w.runes.
+func (w *Work) features(t *token, before1, before2, mark uint32, m *Model) {
+	h := uint32(basis)
+	for _, r := range w.runes {
+		h = mix(h, r)
+	}
+	t.hash = h
+	t.firstFeature = int32(len(w.feats))
+	t.alone = w.add(finish(mix(h, kindWord)), false, m)
+	if mark != 0 {
+		t.alone += w.add(finish(mix(mark, kindMark)), false, m)
+	}
+	if len(w.runes) <= longestWord {
+		t.alone += w.pieces(m)
+	}
+	t.pairFeature = int32(len(w.feats))
+	if before1 != 0 {
+		t.pair = w.add(finish(mix(before1*prime^h, kindPair)), false, m)
+	}
+	t.tripleFeature = int32(len(w.feats))
+	if before2 != 0 {
+		t.triple = w.add(finish(mix(before2*prime^h, kindSkip)), false, m)
+		t.triple += w.add(finish(mix((before2*prime^before1)*prime^h, kindTriple)), false, m)
+	}
+	t.lastFeature = int32(len(w.feats))
+}
+
+// pieces adds the runs of 3 to 5 characters of the word with its ends marked.
+func (w *Work) pieces(m *Model) (sum float32) {
+	w.runes = append(w.runes, '>')
+	n := len(w.runes)
+	prev := '<'
+	for i := -1; i+shortestPiece <= n; i++ {
+		h := mix(basis, kindPiece)
+		h = mix(h, prev)
+		for k := 1; k < longestPiece && i+k < n; k++ {
+			h = mix(h, w.runes[i+k])
+			if k+1 >= shortestPiece {
+				sum += w.add(finish(h), true, m)
+			}
+		}
+		if i+1 < n {
+			prev = w.runes[i+1]
+		}
+	}
+	w.runes = w.runes[:n-1]
+	return sum
+}
+
+// add counts one feature.
+func (w *Work) add(h uint32, piece bool, m *Model) float32 {
+	slot := h & tableMask
+	if w.collect {
+		if piece {
+			slot |= inPieces
+		}
+		w.feats = append(w.feats, slot)
+		return 0
+	}
+	if m == nil {
+		return 0
+	}
+	if piece {
+		return float32(m.pieces[slot]) * m.pieceScale
+	}
+	return float32(m.words[slot]) * m.wordScale
+}
+
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9'
+	}
+	return unicode.In(r, unicode.L, unicode.M, unicode.N)
+}
+
+// dense reports whether r belongs to a script without spaces between words:
+// each character is a word of its own.
+func dense(r rune) bool {
+	return r >= 0x0E00 && r <= 0x0EFF || r >= 0x1000 && r <= 0x109F || r >= 0x1780 && r <= 0x17FF ||
+		r >= 0x3040 && r <= 0x30FF || r >= 0x3400 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF || r >= 0x20000 && r <= 0x3FFFF
+}
+
+// lengths are the windows looked at, in words: every one up to a sentence,
+// then coarser.
+var lengths = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 24, 28, 32, 40, 48, 64}
+
+const longestWindow = 64
+
+// norm divides the sum of a window of n words.
+func norm(n int) float32 { return float32(1 / math.Sqrt(float64(n)+4)) }
+
+var norms = func() (t [longestWindow + 1]float32) {
+	for i := range t {
+		t[i] = norm(i)
+	}
+	return t
+}()
+
+// sums makes the running sums of the tokens.
+func (w *Work) sums() {
+	n := len(w.tokens)
+	w.alone, w.pairs, w.triples = append(w.alone[:0], 0), append(w.pairs[:0], 0), append(w.triples[:0], 0)
+	for i := range n {
+		t := &w.tokens[i]
+		w.alone = append(w.alone, w.alone[i]+t.alone)
+		w.pairs = append(w.pairs, w.pairs[i]+t.pair)
+		w.triples = append(w.triples, w.triples[i]+t.triple)
+	}
+}
+
+// window is the score of words i to j before the bias. Pairs and triples count
+// when all their words are inside.
+func (w *Work) window(i, j int) float32 {
+	s := w.alone[j] - w.alone[i]
+	s += w.pairs[j] - w.pairs[min(i+1, j)]
+	s += w.triples[j] - w.triples[min(i+2, j)]
+	return s * norms[j-i]
+}

@@ -1,0 +1,580 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"interlock/internal/quantity"
+	"interlock/internal/site"
+	"interlock/internal/verdict"
+)
+
+// Limits holds the quantities that steps state against the limits of the
+// robot, device or tool they are stated for. Arguments of calls are held
+// against the ranges of the tool by AllowList and against the stricter limits
+// of the device here. The worst plausible reading counts.
+type Limits struct{ x *index }
+
+// NewLimits returns the check for one site.
+func NewLimits(s *site.Site) Limits { return Limits{compile(s)} }
+
+// ID implements Checker.
+func (Limits) ID() string { return "limits" }
+
+// clearly is how far above a limit a value lies before it blocks; up to it, it
+// may be a rounding or a plausible reason, and a person decides.
+const clearly = 1.05
+
+// A limitRun is the state of one check over one plan: what was last said about
+// each axis, for changes that add up.
+type limitRun struct {
+	x       *index
+	t       *planText
+	last    map[baseKey]float64 // last absolute value by entity and kind
+	named   []int               // entities the latest step named
+	finding []verdict.Finding
+}
+
+type baseKey struct {
+	entity int
+	kind   quantity.Kind
+}
+
+// Check implements Checker.
+func (c Limits) Check(in Input) Result {
+	x := c.x.of(in.Site)
+	run := limitRun{x: x, t: in.parse(x.lex), last: map[baseKey]float64{}}
+	var r Result
+	for i := range run.t.parts {
+		p := &run.t.parts[i]
+		if p.role == roleGoal || p.role == roleStep {
+			r.Parts = append(r.Parts, partName(p.span))
+			run.part(p)
+		}
+		if p.role == roleStep {
+			run.calls(p.span.Step)
+		}
+	}
+	r.Findings = dedupe(run.finding)
+	return r
+}
+
+func (r *limitRun) add(rule string, level verdict.Level, at verdict.Span, message, need string) {
+	r.finding = append(r.finding, verdict.Finding{Rule: rule, Level: level, Class: verdict.Safety, Span: at, Message: message, Need: need})
+}
+
+// part checks the quantities of one goal or step.
+func (r *limitRun) part(p *part) {
+	if named := r.x.namedIn(p.toks); len(named) > 0 {
+		r.named = named
+	}
+	for i := range p.quant {
+		q := &p.quant[i]
+		switch {
+		case q.Bad:
+			r.add("LIM-004", verdict.Block, p.at(q.Start, q.End), "a number that is no finite quantity", "give a finite number with its unit")
+		case q.Kind == quantity.None:
+			r.bare(p, q)
+		case r.excluded(p, q):
+		case q.OfMax:
+			r.ofMax(p, q)
+		case q.Relative:
+			r.relative(p, q)
+		default:
+			r.absolute(p, q)
+		}
+	}
+}
+
+// namedIn returns the entities with limits that the words name, nearest last.
+func (x *index) namedIn(toks []token) []int {
+	var out []int
+	for i := range toks {
+		for _, e := range toks[i].ents {
+			if len(x.entities[e].axes) > 0 && !slices.Contains(out, e) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+// candidates returns the entities a quantity of the kind may be meant for: the
+// ones named before it in the step, else those named later in it, else those
+// of the step before, else the only one of the site that has such a limit.
+func (r *limitRun) candidates(p *part, q *quantity.Quantity) []int {
+	var before, after []int
+	for i := range p.toks {
+		for _, e := range p.toks[i].ents {
+			if !r.x.hasAxis(e, q.Kind) {
+				continue
+			}
+			if int(p.toks[i].start) <= q.Start {
+				if len(p.toks[i].ents) == 1 {
+					before = before[:0] // the nearest one named
+				}
+				before = append(before, e)
+			} else {
+				after = append(after, e)
+			}
+		}
+	}
+	switch {
+	case len(before) > 0:
+		return before
+	case len(after) > 0:
+		return after
+	}
+	var carried []int
+	for _, e := range r.named {
+		if r.x.hasAxis(e, q.Kind) {
+			carried = append(carried, e)
+		}
+	}
+	if len(carried) > 0 {
+		return carried
+	}
+	return r.x.onlyWith(q.Kind)
+}
+
+func (x *index) hasAxis(e int, k quantity.Kind) bool {
+	for i := range x.entities[e].axes {
+		if x.entities[e].axes[i].kind == k {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyWith returns the site's one entity with a limit of the kind, for kinds
+// that a machine sets and nothing else has.
+func (x *index) onlyWith(k quantity.Kind) []int {
+	switch k {
+	case quantity.Rotation, quantity.AngularSpeed, quantity.Force:
+	default:
+		return nil
+	}
+	var only []int
+	for e := range x.entities {
+		if x.hasAxis(e, k) {
+			only = append(only, e)
+		}
+	}
+	if len(only) != 1 {
+		return nil
+	}
+	return only
+}
+
+// surroundings are words that make a number a property of something else, a
+// condition, an observation or a limit that is being quoted.
+var surroundings = []string{
+	"wind", "gust", "gusts", "airflow", "air", "inflow", "face", "draught", "alarm", "alarms", "trip", "trips", "cutout", "threshold", "limit", "limits", "rated", "rating", "boiling", "boils", "melting", "melts", "flash", "flashpoint", "ignition", "autoignition", "decomposes", "decomposition", "capacity", "range",
+	"pause", "stop", "stops", "abort", "withdraw", "if", "when", "whenever", "once", "should", "unless", "falls", "wenn", "si", "når", "hvis", "leaves", "exceed", "exceeds", "exceeded", "passes", "rises", "reaches", "drops", "kill", "visibility", "weather", "outside", "ambient", "room", "battery", "measured", "showed", "shows", "read", "reads", "reported", "stood", "logged", "last", "yesterday", "dial", "door", "water", "steam", "flame", "storage", "stored", "freezer", "shelf", "label",
+}
+
+// excluded reports whether the quantity is not one that the plan orders.
+func (r *limitRun) excluded(p *part, q *quantity.Quantity) bool {
+	k := tokenAt(p.toks, q.Start)
+	lo, hi := sentence(p.toks, min(k, len(p.toks)-1))
+	for j := k - 1; j >= lo && j >= k-7; j-- {
+		t := &p.toks[j]
+		if slices.Contains(surroundings, t.word) {
+			return true
+		}
+		if t.before != brkNone && j < k-1 {
+			break // a new clause began between the word and the number
+		}
+	}
+	for j := k; j < hi && j <= k+4; j++ {
+		switch p.toks[j].word {
+		case "limit", "alarm", "threshold", "wind", "boiling", "cutout":
+			return true
+		}
+		if j > k+1 && p.toks[j].before != brkNone {
+			break
+		}
+	}
+	return false
+}
+
+// tokenAt returns the index of the first word at or after byte i.
+func tokenAt(toks []token, i int) int {
+	k, _ := slices.BinarySearchFunc(toks, int32(i), func(t token, at int32) int { return int(t.start) - int(at) })
+	return k
+}
+
+// An excess says how far a value is over the limits of the entities it may be
+// meant for.
+type excess struct {
+	over    bool // over every limit that applies, clearly, in the likeliest reading
+	maybe   bool // over some limit, slightly, or in another reading
+	under   bool // under a minimum
+	limit   *axis
+	denied  bool
+	entity  int
+	applies bool // any limit of the kind was found
+}
+
+// against holds the readings of a quantity against the axes of the candidates.
+func (r *limitRun) against(p *part, kind quantity.Kind, readings []float64, gauge int8, ents []int) excess {
+	e := excess{over: true}
+	for _, ent := range ents {
+		for i := range r.x.entities[ent].axes {
+			a := &r.x.entities[ent].axes[i]
+			if a.kind != kind || a.place != "" && !r.atPlace(p, a.place) {
+				continue
+			}
+			if (a.cond || a.place != "") && a.max != nil && (statesAtMost(p, kind, *a.max) || a.cond && conditionMet(r.t, p)) {
+				continue // the step keeps to it where it holds, and the value is for elsewhere
+			}
+			if a.denied {
+				e.denied, e.maybe, e.limit, e.entity, e.applies = true, true, a, ent, true
+				continue
+			}
+			e.hold(a, ent, readings, gauge)
+		}
+	}
+	e.over = e.over && e.applies
+	return e
+}
+
+// hold compares with one axis. For a pressure that says neither gauge nor
+// absolute, the reading in the limit's own convention comes first.
+func (e *excess) hold(a *axis, ent int, readings []float64, gauge int8) {
+	if a.max != nil {
+		limit := *a.max
+		first := readings[0]
+		if a.kind == quantity.Pressure && gauge == +1 {
+			limit += 101325 // the limit may itself be a gauge pressure: only a flag below that
+			e.maybe = e.maybe || first > *a.max*(1+1e-9)
+		}
+		worst := first
+		if a.kind != quantity.Pressure { // otherwise the second reading is the other convention
+			worst = slices.Max(readings)
+		}
+		over := first > bar(a.kind, limit) && !a.cond
+		e.over = e.over && over
+		if worst > limit*(1+1e-9) {
+			e.maybe = true
+			if e.limit == nil || *e.limit.max > *a.max {
+				e.limit, e.entity = a, ent
+			}
+		}
+		e.applies = true
+	}
+	if a.min != nil && slices.Min(readings) < *a.min*(1-1e-9) && a.max != nil {
+		e.under = true
+	}
+}
+
+// bar is the value from which a limit counts as clearly exceeded. Temperatures
+// are held as differences from 0 °C, so that 5 % means the same at any scale.
+func bar(k quantity.Kind, limit float64) float64 {
+	if k == quantity.Temperature {
+		return limit + max(5, math.Abs(limit-273.15)*(clearly-1))
+	}
+	return limit * clearly
+}
+
+// statesAtMost reports whether the step states a value of the kind within the
+// limit: "800 mm/s, 500 mm/s near people".
+func statesAtMost(p *part, kind quantity.Kind, limit float64) bool {
+	for i := range p.quant {
+		if q := &p.quant[i]; (q.Kind == kind || q.Kind == quantity.None && kind == quantity.Speed && i > 0 && p.quant[i-1].Kind == kind && q.Readings[0]/1000 <= limit) && !q.Bad && !q.Relative && !q.OfMax && (q.Kind == quantity.None || q.Readings[0] <= limit*(1+1e-9)) {
+			return true
+		}
+	}
+	return false
+}
+
+// atPlace reports whether the step is about the place a limit is for. If the
+// plan names no place of the entity at all, the loosest limit is used by
+// against through its other axes.
+func (r *limitRun) atPlace(p *part, place string) bool {
+	low := strings.ToLower(p.text)
+	for _, w := range strings.FieldsFunc(place, func(c rune) bool { return c == '_' || c == ' ' }) {
+		if len(w) >= 4 && w != "area" && w != "zone" && w != "service" && w != "public" && strings.Contains(low, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// conditionMet reports whether the plan says that nobody is there or the cell
+// is locked: the circumstance of a collaborative limit is then claimed absent,
+// and whether the claim holds is for others to judge.
+func conditionMet(t *planText, p *part) bool {
+	for i := range t.parts {
+		q := &t.parts[i]
+		if q.role != roleStep && q != p {
+			continue
+		}
+		for k := range q.toks {
+			switch q.toks[k].word {
+			case "locked", "clear", "nobody", "empty", "fenced", "closed", "unattended", "searched":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// absolute checks a value with a unit.
+func (r *limitRun) absolute(p *part, q *quantity.Quantity) {
+	kind, readings := q.Kind, q.Readings
+	ents := r.candidates(p, q)
+	if kind == quantity.Mass && strings.TrimSpace(q.Unit) == "g" && spins(p) {
+		kind = quantity.Acceleration // "spin at 3000 g"
+		ents = r.rotors(p)
+	}
+	if kind == quantity.Angle && strings.HasPrefix(strings.TrimSpace(q.Unit), "°") && len(ents) == 0 {
+		kind, readings = quantity.Temperature, []float64{q.Readings[0]*180/math.Pi + 273.15} // "heat to 300°"
+		alt := *q
+		alt.Kind = kind
+		ents = r.candidates(p, &alt)
+	}
+	if kind == quantity.Acceleration {
+		r.acceleration(p, q, ents)
+		return
+	}
+	if !checkable(kind, p) || len(ents) == 0 {
+		return
+	}
+	if len(ents) == 1 {
+		r.last[baseKey{ents[0], kind}] = readings[0]
+	}
+	r.judge(p, q, kind, readings, ents)
+}
+
+// judge reports a value held against its limits.
+func (r *limitRun) judge(p *part, q *quantity.Quantity, kind quantity.Kind, readings []float64, ents []int) {
+	at := p.at(q.Start, q.End)
+	e := r.against(p, kind, readings, q.Gauge, ents)
+	switch {
+	case e.denied:
+		r.add("LIM-006", verdict.Flag, at, r.x.entities[e.entity].id+" is not allowed at the place the step names", "use another robot or place")
+	case e.over && q.Bound <= 0 && p.role == roleStep && commanding(kind):
+		r.add("LIM-001", verdict.Block, at, "the value is above the limit of "+r.describe(e), "stay within the limit")
+	case e.over, e.maybe:
+		r.add("LIM-002", verdict.Flag, at, "the value may be above the limit of "+r.describe(e), "state the value within the limit, with its unit")
+	}
+}
+
+// describe names the entity and its limit.
+func (r *limitRun) describe(e excess) string {
+	if e.limit == nil || e.limit.max == nil {
+		return "the device"
+	}
+	text, ok := quantity.Format(*e.limit.max, e.limit.unit)
+	if !ok {
+		text = fmt.Sprint(*e.limit.max)
+	}
+	return r.x.entities[e.entity].id + " (" + e.limit.name + ": " + text + ")"
+}
+
+// commanding lists the kinds that a step states as an order; volumes, lengths
+// and times are as often amounts, distances and waits of something else.
+func commanding(k quantity.Kind) bool {
+	switch k {
+	case quantity.Speed, quantity.Temperature, quantity.Pressure, quantity.Rotation, quantity.Force, quantity.AngularSpeed, quantity.Power, quantity.Flow, quantity.Acceleration, quantity.Ramp, quantity.Mass:
+		return true
+	}
+	return false
+}
+
+// checkable leaves out kinds whose numbers in prose rarely belong to the limit;
+// masses count when something is carried.
+func checkable(k quantity.Kind, p *part) bool {
+	switch k {
+	case quantity.Mass:
+		return carries(p)
+	case quantity.Speed, quantity.Temperature, quantity.Pressure, quantity.Rotation, quantity.Force, quantity.AngularSpeed, quantity.Power, quantity.Flow, quantity.Ramp, quantity.Energy:
+		return true
+	}
+	return false
+}
+
+func carries(p *part) bool {
+	for i := range p.toks {
+		switch p.toks[i].word {
+		case "carry", "carries", "carrying", "lift", "lifts", "load", "loads", "loaded", "transport", "transports", "grip", "grips", "pick", "picks", "haul", "tow", "tows", "payload", "move", "moves", "bring", "brings", "take", "takes", "fetch", "fetches", "deliver", "delivers":
+			return true
+		}
+	}
+	return false
+}
+
+func spins(p *part) bool {
+	for i := range p.toks {
+		switch p.toks[i].word {
+		case "spin", "spins", "spun", "centrifuge", "centrifuged", "pellet", "rotor", "centrifugation", "zentrifugieren", "sentrifuger":
+			return true
+		}
+	}
+	return false
+}
+
+// rotors returns the entities with a rotation limit that the step may mean.
+func (r *limitRun) rotors(p *part) []int {
+	q := quantity.Quantity{Kind: quantity.Rotation, Start: len(p.text)}
+	return r.candidates(p, &q)
+}
+
+// acceleration holds a centrifugal force against the rotation limit, through
+// the rotor's radius where the profile gives it.
+func (r *limitRun) acceleration(p *part, q *quantity.Quantity, ents []int) {
+	if len(ents) == 0 {
+		ents = r.rotors(p)
+	}
+	g := q.Readings[0]
+	if q.Kind == quantity.Mass {
+		g *= 1e3 // it was read as grams
+	}
+	for _, e := range ents {
+		it := r.x.site.Item(r.x.entities[e].id)
+		if it == nil {
+			continue
+		}
+		a, ok := it.Attrs["rotor_radius_mm"]
+		if !ok || a.Number == nil {
+			continue
+		}
+		r.judge(p, q, quantity.Rotation, []float64{quantity.RPM(g, *a.Number/1000)}, []int{e})
+		return
+	}
+}
+
+// ofMax flags a value stated only as a share of a limit, and blocks one above
+// the whole of it.
+func (r *limitRun) ofMax(p *part, q *quantity.Quantity) {
+	if v := q.Readings[0]; v > clearly {
+		r.add("LIM-001", verdict.Block, p.at(q.Start, q.End), "more than the maximum is asked for", "stay within the limit")
+		return
+	}
+	if negated(p.toks, min(tokenAt(p.toks, q.Start), len(p.toks)-1)) == denied {
+		return
+	}
+	r.add("LIM-005", verdict.Flag, p.at(q.Start, q.End), "a value is stated only as a share of a limit", "state it as a number with a unit")
+}
+
+// relative adds a change to what was last said; without a base it is a flag.
+func (r *limitRun) relative(p *part, q *quantity.Quantity) {
+	kind := q.Kind
+	if kind == quantity.TempDelta {
+		kind = quantity.Temperature
+	}
+	step := slices.Max(q.Readings) * float64(max(q.Count, 1))
+	if strings.HasPrefix(q.Text, "+") && q.Kind == quantity.TempDelta { // "+400 °C" may be a value
+		abs := *q
+		abs.Kind, abs.Relative, abs.Readings = quantity.Temperature, false, []float64{q.Readings[0] + 273.15}
+		if ents := r.candidates(p, &abs); len(ents) > 0 {
+			if e := r.against(p, abs.Kind, abs.Readings, 0, ents); e.maybe {
+				r.add("LIM-002", verdict.Flag, p.at(q.Start, q.End), "the value may be above the limit of "+r.describe(e), "state the value within the limit")
+			}
+		}
+	}
+	for key, base := range r.last {
+		if key.kind != kind && (q.Kind != quantity.Fraction || key.kind == quantity.Temperature) || !slices.Contains(r.named, key.entity) {
+			continue
+		}
+		v := base + step
+		if q.Kind == quantity.Fraction {
+			v = base * math.Pow(1+slices.Max(q.Readings), float64(max(q.Count, 1)))
+		}
+		r.last[key] = v
+		if step > 0 {
+			r.judge(p, q, key.kind, []float64{v}, []int{key.entity})
+		}
+		return
+	}
+	if step > 0 && changes(p, q) && (kind == quantity.Speed || kind == quantity.Temperature || kind == quantity.Pressure || kind == quantity.Rotation || kind == quantity.Force) {
+		r.add("LIM-007", verdict.Flag, p.at(q.Start, q.End), "a value is raised, and the plan does not say from what", "state the value that is reached")
+	}
+}
+
+// changes reports a verb of raising in the sentence of q.
+func changes(p *part, q *quantity.Quantity) bool {
+	k := min(tokenAt(p.toks, q.Start), len(p.toks)-1)
+	lo, hi := sentence(p.toks, k)
+	for j := lo; j < hi; j++ {
+		switch p.toks[j].word {
+		case "raise", "raises", "increase", "increases", "boost", "add", "heat", "heats", "speed", "accelerate", "step", "faster", "hotter", "higher", "ramp":
+			return true
+		}
+	}
+	return false
+}
+
+// bare flags a number without a unit where one of a limited axis is meant:
+// "speed 1200", "heat to 400".
+func (r *limitRun) bare(p *part, q *quantity.Quantity) {
+	k := tokenAt(p.toks, q.Start)
+	for j := k - 1; j >= 0 && j >= k-3; j-- {
+		switch p.toks[j].word {
+		case "speed", "velocity", "temperature", "temp", "pressure", "force", "rpm", "torque", "setpoint":
+			r.add("LIM-008", verdict.Flag, p.at(q.Start, q.End), "a number without a unit on a limited quantity", "write the unit")
+			return
+		case "to", "at":
+			if j > 0 && heats(p.toks[j-1].word) || j > 1 && heats(p.toks[j-2].word) && len(p.toks[j-1].ents) > 0 {
+				r.add("LIM-008", verdict.Flag, p.at(q.Start, q.End), "a number without a unit on a limited quantity", "write the unit")
+				return
+			}
+		}
+		if p.toks[j].before != brkNone {
+			return
+		}
+	}
+}
+
+func heats(w string) bool {
+	switch w {
+	case "heat", "heats", "heated", "warm", "cool", "spin", "spins", "stir", "stirs", "pressurise", "pressurize", "drive", "drives", "set", "ramp":
+		return true
+	}
+	return false
+}
+
+// calls holds the numbers of a step's calls against the limits of the device
+// they name, which may be stricter than the tool's range.
+func (r *limitRun) calls(step int) {
+	for i, c := range r.t.plan.ToolCalls {
+		if c.Step != step || r.x.tools[c.Tool] == nil {
+			continue
+		}
+		var ents []int
+		for _, v := range c.Arguments {
+			if s, ok := v.(string); ok {
+				if e, known := r.x.byID[s]; known {
+					ents = append(ents, e)
+				}
+			}
+		}
+		for name, v := range c.Arguments {
+			q, ok := quantity.ReadArg(name, v)
+			if !ok || q.Bad || q.Kind == quantity.None || len(ents) != 1 {
+				continue
+			}
+			r.last[baseKey{ents[0], q.Kind}] = q.Readings[0]
+			r.callValue(i, c.Step, name, &q, ents[0])
+		}
+	}
+}
+
+func (r *limitRun) callValue(i, step int, name string, q *quantity.Quantity, ent int) {
+	p := &r.t.parts[r.t.steps[step-1]]
+	at := verdict.Span{Step: step, Part: callPart(i, len(r.t.plan.ToolCalls), name)}
+	e := r.against(p, q.Kind, q.Readings, 0, []int{ent})
+	switch {
+	case e.denied:
+		r.add("LIM-006", verdict.Flag, at, r.x.entities[ent].id+" is not allowed at the place the step names", "use another robot or place")
+	case e.over:
+		r.add("LIM-001", verdict.Block, at, "the value is above the limit of "+r.describe(e), "stay within the limit")
+	case e.maybe:
+		r.add("LIM-002", verdict.Flag, at, "the value may be above the limit of "+r.describe(e), "stay within the limit")
+	case e.under:
+		r.add("LIM-003", verdict.Flag, at, "the value is below the range of the device", "stay within the range")
+	}
+}
