@@ -30,7 +30,7 @@ func ReadFile(path string, lim Limits) iter.Seq2[*Plan, error] {
 			yield(nil, &Error{File: path, Msg: plain(err)})
 			return
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // only read: closing loses nothing
 		Read(path, f, lim)(yield)
 	}
 }

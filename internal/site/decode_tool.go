@@ -1,7 +1,6 @@
 package site
 
 import (
-	"fmt"
 	"slices"
 
 	"interlock/internal/strict"
@@ -179,7 +178,7 @@ func (d *decoder) enum(n *strict.Node, what string) []any {
 			d.Fail(it.Pos, "%s: an enum holds texts, numbers or true and false, not %s", what, it.Kind)
 		}
 		v := it.Value()
-		key := fmt.Sprintf("%s", strict.Canonical(v))
+		key := string(strict.Canonical(v))
 		if slices.Contains(seen, key) {
 			d.Fail(it.Pos, "%s: the enum holds %s twice", what, it.Text)
 		}

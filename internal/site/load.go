@@ -79,7 +79,7 @@ func readProfile(file string) ([]byte, error) {
 	if err != nil {
 		return nil, fileError(file, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read: closing loses nothing
 	data, err := io.ReadAll(io.LimitReader(f, maxProfileBytes+1))
 	if err != nil {
 		return nil, fileError(file, err)

@@ -120,6 +120,8 @@ func (p *jsonParser) fill(n *Node, tok jsontext.Token, at Pos, depth int) error 
 	case '{':
 		n.Kind = Map
 		return p.object(n, depth+1)
+	default: // the decoder gives the end of a list or map only where it belongs
+		return p.fail("not valid JSON: unexpected " + tok.Kind().String())
 	}
 	return nil
 }

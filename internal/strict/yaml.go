@@ -122,6 +122,7 @@ func (y yamlReader) tokens(tokens token.Tokens) error {
 			flow--
 		case token.SequenceEntryType:
 			entries++
+		default: // plain values
 		}
 		if flow > MaxDepth || entries > MaxDepth {
 			return y.fail(p, "nested deeper than %d levels", MaxDepth)
