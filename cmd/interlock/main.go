@@ -36,6 +36,10 @@ type env struct {
 
 // commands is the command line; every subcommand has a file of its own.
 type commands struct {
+	Init    initCmd    `cmd:"" help:"Make an installation: configuration, store, signing key, first reviewer."`
+	Token   tokenCmd   `cmd:"" help:"Credentials of agents, reviewers and devices."`
+	Review  reviewCmd  `cmd:"" help:"Plans that wait for a person."`
+	Audit   auditCmd   `cmd:"" help:"The record: show, verify, export, replay, prove."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
