@@ -209,66 +209,77 @@ func tokenAt(toks []token, i int) int {
 // An excess says how far a value is over the limits of the entities it may be
 // meant for.
 type excess struct {
-	over    bool // over every limit that applies, clearly, in the likeliest reading
-	maybe   bool // over some limit, slightly, or in another reading
-	under   bool // under a minimum
-	limit   *axis
-	denied  bool
-	entity  int
-	applies bool // any limit of the kind was found
+	over   bool // every candidate is clearly over one of its limits, in the likeliest reading
+	maybe  bool // over some limit, slightly, or in another reading
+	under  bool // under a minimum
+	limit  *axis
+	denied bool
+	entity int
 }
 
-// against holds the readings of a quantity against the axes of the candidates.
+// against holds the readings of a quantity against the limits of the
+// candidates. One clear excess is enough for an entity; for a block every
+// candidate must have one, since only one of them is meant.
 func (r *limitRun) against(p *part, kind quantity.Kind, readings []float64, gauge int8, ents []int) excess {
-	e := excess{over: true}
+	e := excess{over: len(ents) > 0}
 	for _, ent := range ents {
+		over := false
 		for i := range r.x.entities[ent].axes {
 			a := &r.x.entities[ent].axes[i]
-			if a.kind != kind || a.place != "" && !r.atPlace(p, a.place) {
+			if !r.applies(a, p, kind) {
 				continue
-			}
-			if (a.cond || a.place != "") && a.max != nil && (statesAtMost(p, kind, *a.max) || a.cond && conditionMet(r.t, p)) {
-				continue // the step keeps to it where it holds, and the value is for elsewhere
 			}
 			if a.denied {
-				e.denied, e.maybe, e.limit, e.entity, e.applies = true, true, a, ent, true
+				e.denied, e.maybe, e.limit, e.entity = true, true, a, ent
 				continue
 			}
-			e.hold(a, ent, readings, gauge)
+			over = e.hold(a, ent, readings, gauge) || over
 		}
+		e.over = e.over && over
 	}
-	e.over = e.over && e.applies
 	return e
 }
 
-// hold compares with one axis. For a pressure that says neither gauge nor
-// absolute, the reading in the limit's own convention comes first.
-func (e *excess) hold(a *axis, ent int, readings []float64, gauge int8) {
-	if a.max != nil {
-		limit := *a.max
-		first := readings[0]
-		if a.kind == quantity.Pressure && gauge == +1 {
-			limit += 101325 // the limit may itself be a gauge pressure: only a flag below that
-			e.maybe = e.maybe || first > *a.max*(1+1e-9)
-		}
-		worst := first
-		if a.kind != quantity.Pressure { // otherwise the second reading is the other convention
-			worst = slices.Max(readings)
-		}
-		over := first > bar(a.kind, limit) && !a.cond
-		e.over = e.over && over
-		if worst > limit*(1+1e-9) {
-			e.maybe = true
-			if e.limit == nil || *e.limit.max > *a.max {
-				e.limit, e.entity = a, ent
-			}
-		}
-		e.applies = true
+// applies reports whether a limit is in force for the step.
+func (r *limitRun) applies(a *axis, p *part, kind quantity.Kind) bool {
+	if a.kind != kind || a.place != "" && !r.atPlace(p, a.place) {
+		return false
 	}
-	if a.min != nil && slices.Min(readings) < *a.min*(1-1e-9) && a.max != nil {
+	if (a.cond || a.place != "") && a.max != nil && (statesAtMost(p, kind, *a.max) || a.cond && conditionMet(r.t, p)) {
+		return false // the step keeps to it where it holds, and the value is for elsewhere
+	}
+	return true
+}
+
+// hold compares with one limit and says whether it is clearly exceeded. For a
+// pressure that says neither gauge nor absolute, the reading in the limit's
+// own convention comes first, and the other is not held against it.
+func (e *excess) hold(a *axis, ent int, readings []float64, gauge int8) (over bool) {
+	if a.max == nil {
+		return false
+	}
+	if a.min != nil && slices.Min(readings) < *a.min*(1-1e-9) {
 		e.under = true
 	}
+	limit, worst := *a.max, readings[0]
+	if a.kind == quantity.Pressure {
+		if gauge == +1 {
+			limit += standardAtmosphere // if the limit is itself a gauge pressure
+		}
+	} else {
+		worst = slices.Max(readings)
+	}
+	if worst > *a.max*(1+1e-9) {
+		e.maybe = true
+		if e.limit == nil || e.limit.max == nil || *e.limit.max > *a.max {
+			e.limit, e.entity = a, ent
+		}
+	}
+	return !a.cond && readings[0] > bar(a.kind, limit)
 }
+
+// standardAtmosphere is the difference of gauge and absolute pressure. Pa.
+const standardAtmosphere = 101325
 
 // bar is the value from which a limit counts as clearly exceeded. Temperatures
 // are held as differences from 0 °C, so that 5 % means the same at any scale.

@@ -207,10 +207,18 @@ func ofLimit(w [4]string) bool {
 // change reports whether the words make a number a change: +1 up, -1 down.
 func change(back []string, ahead [4]string) int {
 	switch ahead[0] {
-	case "faster", "quicker", "higher", "hotter", "warmer", "more", "above", "greater", "stronger", "harder", "further", "extra", "over", "beyond", "increase", "mehr", "schneller", "raskere":
+	case "faster", "quicker", "higher", "hotter", "warmer", "more", "greater", "stronger", "harder", "further", "extra", "increase", "mehr", "schneller", "raskere":
 		return +1
-	case "slower", "lower", "less", "cooler", "below", "weaker", "decrease", "reduction", "under", "langsamer", "weniger":
+	case "slower", "lower", "less", "cooler", "weaker", "decrease", "reduction", "langsamer", "weniger":
 		return -1
+	case "above", "over", "beyond":
+		if reference(ahead[1]) {
+			return +1
+		}
+	case "below", "under":
+		if reference(ahead[1]) {
+			return -1
+		}
 	}
 	up := 0
 	for i, w := range back {
@@ -234,6 +242,15 @@ func change(back []string, ahead [4]string) int {
 		}
 	}
 	return up
+}
+
+// reference reports what a difference is counted from: "20 °C above set point".
+func reference(w string) bool {
+	switch w {
+	case "the", "its", "set", "setpoint", "limit", "maximum", "max", "rated", "normal", "ambient", "boiling", "what", "that", "last", "previous", "nominal", "usual", "current":
+		return true
+	}
+	return false
 }
 
 func changeVerb(w string) int {

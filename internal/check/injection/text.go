@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"interlock/internal/check/injection/ngram"
 	"interlock/internal/check/injection/normal"
 	"interlock/internal/verdict"
 )
@@ -16,12 +17,16 @@ type Verdict struct {
 	Findings   []verdict.Finding // one for each rule that matched, one for the score; spans in the text's bytes
 	Views      []string          // how the text was read
 	Unread     []normal.Gap      // parts that look encoded and could not be read
-	Discounted bool              // the text quotes an attack and reports it
+	Discounted bool              // the text quotes an attack and reports it: flagged instead of blocked
+	Regex      float64           // the terms at the worst place, each in [0,1] …
+	Fuzzy      float64
+	Model      float64 // … and the log odds of the trained model
 }
 
 // Rule ids of findings that are no rule's.
 const (
-	RuleScore  = "INJ-W"      // sigma reached a threshold
+	RuleBlock  = "INJ-W"      // sigma reached tauW
+	RuleFlag   = "INJ-A"      // sigma reached tauA
 	RulePhrase = "INJ-PHRASE" // nearly a known phrase
 )
 
@@ -29,42 +34,73 @@ const (
 func (s *Screen) Text(text string) Verdict {
 	w := s.borrow()
 	defer s.workers.Put(w)
-	return w.text([]byte(text), false, true)
+	return w.text([]byte(text), screening{discount: true, plain: true})
 }
 
-// text screens one text. An executable one is given no discount; hidden limits
-// the work to readings other than the plain one.
-func (w *worker) text(text []byte, executable, plain bool) Verdict {
+// A screening says how a text is to be looked at.
+type screening struct {
+	discount bool // quoted attacks that are reported may be discounted
+	plain    bool // the plain reading is looked at too
+}
+
+// A worst is the place in a text that scores highest.
+type worst struct {
+	sigmas
+	terms      terms
+	gate       float64
+	start, end int
+	kind       string
+}
+
+// text screens one text.
+func (w *worker) text(text []byte, how screening) Verdict {
 	s := w.screen
 	views, gaps := w.reader.Views(text)
-	var v Verdict
-	var g sigmas
+	v := Verdict{Unread: slices.Clone(gaps)}
+	top := worst{gate: -1, terms: terms{model: ngram.Nothing}}
 	addresses := false
-	var base *evidence
 	for i, view := range views {
 		v.Views = append(v.Views, view.Kind)
-		if i == 0 && !plain {
+		if i == 0 && !how.plain {
 			continue
 		}
 		ev := w.gather(view)
-		g = g.worst(ev.sigma)
 		for _, e := range ev.events {
 			addresses = addresses || s.rules[e.rule].Addresses
 		}
 		v.Findings = w.findings(v.Findings, ev)
-		_ = base
+		w.raise(&top, ev)
 	}
-	if s.gates(g) >= s.tau.TauW && !executable && !addresses && plain {
-		if out, ok := w.unquoted(text, len(views) == 1); ok {
+	if how.discount && !addresses && s.gates(top.sigmas) >= s.tau.TauW {
+		if rest, ok := w.unquoted(text); ok {
 			v.Discounted = true
-			g = s.discount(g, out)
+			top.sigmas = s.discount(top.sigmas, rest)
 		}
 	}
-	v.Unread = slices.Clone(gaps)
-	v.Sigma, v.SigmaPaper = g.stack, g.paper
-	v.Level = s.tau.level(s.gates(g))
-	v.Findings = s.finish(v.Findings, v)
+	v.Sigma, v.SigmaPaper = top.stack, top.paper
+	v.Regex, v.Fuzzy, v.Model = top.terms.regex, top.terms.fuzzy, top.terms.model
+	v.Level = s.tau.level(s.gates(top.sigmas))
+	v.Findings = s.finish(v, top)
 	return v
+}
+
+// raise takes the evidence of one view into top.
+func (w *worker) raise(top *worst, ev *evidence) {
+	s := w.screen
+	gate := s.gates(ev.sigma)
+	top.sigmas = top.sigmas.worst(ev.sigma)
+	if gate <= top.gate {
+		return
+	}
+	top.gate, top.terms, top.kind = gate, ev.terms, ev.view.Kind
+	start, end := ev.peak[0], ev.peak[1]
+	best := 0.0
+	for _, e := range ev.events {
+		if sev := s.rules[e.rule].Severity; sev > best {
+			best, start, end = sev, s.begin(ev.view.Text, e), int(e.end)
+		}
+	}
+	top.start, top.end = ev.view.Span(start, end)
 }
 
 // mostFindings bounds the findings of one text; the score knows them all.
@@ -76,13 +112,13 @@ func (w *worker) findings(to []verdict.Finding, ev *evidence) []verdict.Finding 
 	s := w.screen
 	for _, e := range ev.events {
 		r := &s.rules[e.rule]
-		if len(to) >= mostFindings || slices.ContainsFunc(to, func(f verdict.Finding) bool { return f.Rule == r.ID }) {
+		if len(to) >= mostFindings || has(to, r.ID) {
 			continue
 		}
 		start, end := ev.view.Span(s.begin(ev.view.Text, e), int(e.end))
 		to = append(to, verdict.Finding{
 			Rule: r.ID, Class: r.Concern, Score: r.Severity, Span: verdict.Span{Start: start, End: end},
-			Message: r.Class + ": " + r.Rationale + how(ev.view), Refs: r.Refs,
+			Message: r.Class + ": " + r.Rationale + readAs(ev.view.Kind), Refs: r.Refs,
 		})
 	}
 	best, at := 0.0, -1
@@ -91,23 +127,56 @@ func (w *worker) findings(to []verdict.Finding, ev *evidence) []verdict.Finding 
 			best, at = a, i
 		}
 	}
-	if at >= 0 && len(to) < mostFindings && !slices.ContainsFunc(to, func(f verdict.Finding) bool { return f.Rule == RulePhrase }) {
+	if at >= 0 && len(to) < mostFindings && !has(to, RulePhrase) {
 		h := ev.hits[at]
 		start, end := ev.view.Span(int(h.Start), int(h.End))
 		to = append(to, verdict.Finding{
 			Rule: RulePhrase, Class: verdict.Adversarial, Score: best, Span: verdict.Span{Start: start, End: end},
-			Message: fmt.Sprintf("nearly a known phrase of attacks (%.0f of 100)%s", h.Score, how(ev.view)),
+			Message: fmt.Sprintf("nearly a known phrase of attacks (%.0f of 100)%s", h.Score, readAs(ev.view.Kind)),
 		})
-	}
-	if len(to) == 0 || ev.sigma.stack >= s.tau.TauA {
-		w.peak = append(w.peak[:0], peakOf(ev))
 	}
 	return to
 }
 
-func how(v *normal.View) string {
-	if v.Kind == normal.Plain {
+func has(fs []verdict.Finding, rule string) bool {
+	return slices.ContainsFunc(fs, func(f verdict.Finding) bool { return f.Rule == rule })
+}
+
+func readAs(kind string) string {
+	if kind == normal.Plain {
 		return ""
 	}
-	return " (read as " + v.Kind + ")"
+	return " (read as " + kind + ")"
+}
+
+// finish sets the levels: what a rule saw is a note until the score of the
+// whole reaches tauA, and only the score blocks.
+func (s *Screen) finish(v Verdict, top worst) []verdict.Finding {
+	level := verdict.Pass
+	if v.Level.Norm() != verdict.Pass {
+		level = verdict.Flag
+	}
+	for i := range v.Findings {
+		v.Findings[i].Level = level
+		if level == verdict.Pass {
+			v.Findings[i].Class = verdict.Clean
+		}
+	}
+	if level == verdict.Pass {
+		return v.Findings
+	}
+	f := verdict.Finding{
+		Rule: RuleFlag, Level: v.Level, Class: verdict.Adversarial, Score: s.gates(sigmas{v.Sigma, v.SigmaPaper}),
+		Span:    verdict.Span{Start: top.start, End: top.end},
+		Message: "the text reads like an attempt to steer the machine or its verifier" + readAs(top.kind),
+		Need:    "state what is to be done in plain words, without instructions to whoever reads or checks the plan",
+		Refs:    []string{"AML.T0051"},
+	}
+	if v.Level == verdict.Block {
+		f.Rule = RuleBlock
+	}
+	if v.Discounted {
+		f.Message = "the text quotes an attack in order to report it"
+	}
+	return append(v.Findings, f)
 }

@@ -1,0 +1,131 @@
+package injection
+
+import (
+	"regexp"
+	"slices"
+)
+
+// A text may speak of an attack without being one: a report, a lesson, a test.
+// The discount for it needs structure that can be checked (C4): the attack
+// stands inside quotation marks, the words around it report or teach, none of
+// them asks for it to be carried out, and without the quotation nothing is
+// left. The score then stays below the gate but never below advisory.
+var (
+	reporting = regexp.MustCompile(`\b(?:report(?:s|ed)?|log|logged|record(?:ed)?|incident|flag(?:ged)?|block(?:ed)?|quot(?:e|es|ed|ing)|examples?|samples?|test set|test case|training|train|slides?|lecture|handout|lesson|poster|said|says|saying|reads|typed|contain(?:s|ed|ing)?|sentence|sticky note|caught|detect(?:ed|s)?|spot|recogni[sz]e|classifier|filter|phishing|suspicious|was that right|archive|quarantined?)\b`)
+	ordering  = regexp.MustCompile(`\b(?:execut(?:e|es|ing)|run|runs|follow|obey|comply|carry (?:it|them|this|that) out|carry out|do (?:it|what|this|that|as)|decode|concatenate|join|apply|perform|act on|put (?:them|the)|together|must|as (?:it|the text) says|then do|your next)\b`)
+	denying   = regexp.MustCompile(`\b(?:do not|don.t|not|never|was not|were not|nobody)(?: to)? (?:do (?:that|it|so|this)|act(?:ed)? on|follow(?:ed)?|obey(?:ed)?|execut(?:e|ed)|carr(?:y|ied) (?:it |them )?out|compl(?:y|ied)|run|be followed)`)
+)
+
+// A quotation in a text, in bytes between the marks.
+type quotation struct{ from, to int }
+
+const (
+	shortestQuotation = 12
+	longestQuotation  = 600
+)
+
+// quotations finds what stands between matching quotation marks.
+func quotations(text []byte) []quotation {
+	var out []quotation
+	for i := 0; i < len(text); i++ {
+		closing, size := closingMark(text, i)
+		if size == 0 {
+			continue
+		}
+		from := i + size
+		end := min(len(text), from+longestQuotation)
+		for j := from; j < end; j++ {
+			if hasPrefix(text[j:], closing) && (closing != "'" || endsWord(text, j+1)) {
+				if j-from >= shortestQuotation {
+					out = append(out, quotation{from, j})
+				}
+				i = j + len(closing) - 1
+				break
+			}
+		}
+	}
+	return out
+}
+
+func closingMark(text []byte, i int) (mark string, size int) {
+	switch {
+	case text[i] == '"':
+		return `"`, 1
+	case text[i] == '\'' && (i == 0 || !wordByte(text[i-1])):
+		return "'", 1
+	case hasPrefix(text[i:], "“"), hasPrefix(text[i:], "„"):
+		if slices.Contains([]byte(text[i:min(len(text), i+longestQuotation)]), '"') && !containsMark(text[i:], "”") && !containsMark(text[i:], "“") {
+			return `"`, len("“")
+		}
+		return "”", len("“")
+	case hasPrefix(text[i:], "«"):
+		return "»", len("«")
+	}
+	return "", 0
+}
+
+func containsMark(text []byte, mark string) bool {
+	for i := len(mark); i < min(len(text), longestQuotation); i++ {
+		if hasPrefix(text[i:], mark) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:len(p)]) == p }
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}
+
+func endsWord(text []byte, i int) bool { return i >= len(text) || !wordByte(text[i]) }
+
+// unquoted scores what is left of a text without its quotations, if its
+// structure is that of a report.
+func (w *worker) unquoted(text []byte) (rest sigmas, ok bool) {
+	qs := quotations(text)
+	if len(qs) == 0 {
+		return sigmas{}, false
+	}
+	outside := make([]byte, 0, len(text))
+	at := 0
+	for _, q := range qs {
+		outside = append(append(outside, text[at:q.from]...), "quoted"...)
+		at = q.to
+	}
+	outside = append(outside, text[at:]...)
+	views, _ := w.reader.Views(outside)
+	plain := views[0].Text
+	orders := len(ordering.FindAllIndex(plain, -1)) - len(denying.FindAllIndex(plain, -1))
+	if !reporting.Match(plain) || orders > 0 {
+		return sigmas{}, false
+	}
+	for _, v := range views {
+		ev := w.gather(v)
+		for _, e := range ev.events {
+			if w.screen.rules[e.rule].Addresses {
+				return sigmas{}, false
+			}
+		}
+		rest = rest.worst(ev.sigma)
+	}
+	return rest, true
+}
+
+// discount lowers a score to the middle between the thresholds, but not below
+// what is left without the quotations.
+func (s *Screen) discount(full, rest sigmas) sigmas {
+	stack, paper := DefaultThresholds(Stack), DefaultThresholds(Paper)
+	if s.mode == Paper {
+		paper = s.tau
+	} else {
+		stack = s.tau
+	}
+	return sigmas{
+		stack: max(rest.stack, min(full.stack, stack.middle())),
+		paper: max(rest.paper, min(full.paper, paper.middle())),
+	}
+}
+
+func (t Thresholds) middle() float64 { return (t.TauA + t.TauW) / 2 }
