@@ -126,7 +126,10 @@ func (p *Pipeline) Prepare(s plan.Submission) (Prepared, error) {
 		public.SubmittedBy.Agent = s.Agent // identity comes from the transport (C33)
 	}
 	in := check.Input{Plan: public, Site: st.Profile, State: st.State(), Now: s.Received}
-	out := Prepared{Submission: s, ID: p.NewID(), Timings: map[string]int64{}}
+	out := Prepared{Submission: s, ID: s.ID, Timings: map[string]int64{}}
+	if out.ID == "" {
+		out.ID = p.NewID()
+	}
 	report, faults := check.Run(st.Checks, in)
 	checked := p.Now()
 	out.Timings["check"] = checked.Sub(start).Microseconds()

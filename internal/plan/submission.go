@@ -6,6 +6,7 @@ import "time"
 // (C33).
 type Submission struct {
 	Plan      *Plan
+	ID        string    // of the decision, where the transport has promised one already; "": the pipeline makes one
 	Requester string    // identity behind the presenting credential; "" on the local command line
 	Agent     string    // agent the credential stands for; "" on the local command line, where the plan's own claim is used
 	Received  time.Time // our clock
