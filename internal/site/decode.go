@@ -33,7 +33,7 @@ var (
 	personKeys   = []string{"name", "role", "may"}
 	plannerKeys  = []string{"id", "kind", "trust", "may"}
 	checkKeys    = []string{"id", "covers", "level", "class", "when", "message", "need", "examples"}
-	exampleKeys  = []string{"steps", "calls", "breaks"}
+	exampleKeys  = []string{"steps", "calls", "attachments", "on_behalf_of", "breaks"}
 )
 
 // Decode reads the profiles of one YAML file. file stands in error messages.
@@ -380,6 +380,10 @@ func (d *decoder) example(n *strict.Node) (e CheckExample) {
 					e.Calls = append(e.Calls, call)
 				}
 			}
+		case "attachments":
+			e.Attachments = d.Words(v, "attachments")
+		case "on_behalf_of":
+			e.OnBehalfOf = d.Word(v, "on_behalf_of")
 		case "breaks":
 			e.Breaks = d.Bool(v, "breaks")
 		}

@@ -146,9 +146,11 @@ type Check struct {
 
 // A CheckExample is one of a check's own tests.
 type CheckExample struct {
-	Steps  []string
-	Calls  []map[string]any
-	Breaks bool // whether the check must fire
+	Steps       []string
+	Calls       []map[string]any
+	Attachments []string // texts
+	OnBehalfOf  string
+	Breaks      bool // whether the check must fire
 }
 
 // A Person may decide or approve things.
