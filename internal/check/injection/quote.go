@@ -1,6 +1,7 @@
 package injection
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 )
@@ -33,6 +34,9 @@ func quotations(text []byte) []quotation {
 			continue
 		}
 		from := i + size
+		if isData(text[:i]) {
+			continue
+		}
 		end := min(len(text), from+longestQuotation)
 		for j := from; j < end; j++ {
 			if hasPrefix(text[j:], closing) && (closing != "'" || endsWord(text, j+1)) {
@@ -45,6 +49,14 @@ func quotations(text []byte) []quotation {
 		}
 	}
 	return out
+}
+
+// isData reports whether what stands before a quotation mark is the syntax of
+// data or code: a value in JSON is not a quotation.
+func isData(before []byte) bool {
+	trimmed := bytes.TrimRight(before, " \t\n")
+	return len(trimmed) > 0 && bytes.IndexByte([]byte("{[(=,\"'<"), trimmed[len(trimmed)-1]) >= 0 ||
+		bytes.HasSuffix(trimmed, []byte("\":")) || bytes.HasSuffix(trimmed, []byte("':"))
 }
 
 func closingMark(text []byte, i int) (mark string, size int) {

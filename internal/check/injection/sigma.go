@@ -46,9 +46,12 @@ func (c Calibration) combine(t terms) sigmas {
 	if t.model <= ngram.Nothing {
 		return sigmas{stack: alone}
 	}
-	z := c.Bias + c.Model*t.model + c.Regex*evidenceOdds(t.regex) + c.Fuzzy*t.fuzzy
+	z := c.Bias + c.Model*bounded(t.model) + c.Regex*evidenceOdds(t.regex) + c.Fuzzy*t.fuzzy
 	return sigmas{stack: max(alone, 1/(1+math.Exp(-z)))}
 }
+
+// bounded keeps the log odds of the model where the calibration has seen any.
+func bounded(x float64) float64 { return min(max(x, -8), 8) }
 
 // evidenceOdds spreads the noisy-or of severities, which crowds near 1.
 func evidenceOdds(r float64) float64 { return -math.Log1p(-min(r, 0.995)) }

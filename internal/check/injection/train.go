@@ -202,7 +202,7 @@ func (t *Trainer) calibrate(model []float64, use func(*prepared) bool) Calibrati
 		if !use(p) {
 			continue
 		}
-		pt := point{x: model[i], y: evidenceOdds(p.terms.regex), f: p.terms.fuzzy, weight: 1 / math.Sqrt(size[key(p)])}
+		pt := point{x: bounded(model[i]), y: evidenceOdds(p.terms.regex), f: p.terms.fuzzy, weight: 1 / math.Sqrt(size[key(p)])}
 		if p.Attack {
 			pt.label = 1
 		}
