@@ -18,24 +18,27 @@ import (
 )
 
 type evalPlansCmd struct {
-	engineFlags
-	Suite string `help:"Labelled plans, JSONL." required:"" type:"existingfile"`
-	Sites string `help:"Site profiles: a file or a folder." type:"path" placeholder:"FILE|DIR"`
-	Out   string `help:"Write report.json and decisions.jsonl here." type:"path" placeholder:"DIR"`
-	JSON  bool   `help:"Print the report as JSON."`
+	Suite  string `help:"Labelled plans, JSONL." required:"" type:"existingfile"`
+	Sites  string `help:"Site profiles: a file or a folder." placeholder:"FILE|DIR"`
+	Config string `help:"Configuration file." type:"path" placeholder:"FILE"`
+	Out    string `help:"Write report.json and decisions.jsonl here." type:"path" placeholder:"DIR"`
+	JSON   bool   `help:"Print the report as JSON."`
 }
 
 func (c *evalPlansCmd) Run(e *env) error {
-	if c.Sites != "" {
-		c.Site = c.Sites
-	}
 	suite, err := readSuite(c.Suite)
 	if err != nil {
 		return badInput(err)
 	}
-	eng, err := c.build(e, "")
+	flags := engineFlags{Site: c.Sites, Config: c.Config}
+	cfg, _, err := flags.load(e)
 	if err != nil {
-		return err
+		return badInput(err)
+	}
+	// No store: an evaluation remembers nothing and leaves nothing behind.
+	eng, err := newEngine(e, engineOptions{Site: c.Sites, Config: cfg})
+	if err != nil {
+		return badInput(err)
 	}
 	defer eng.Close()
 	items, reports := evaluate(e, eng, suite)

@@ -36,6 +36,8 @@ type env struct {
 
 // commands is the command line; every subcommand has a file of its own.
 type commands struct {
+	Check   checkCmd   `cmd:"" help:"Decide plans."`
+	Eval    evalCmd    `cmd:"" help:"Measure decisions against labelled suites."`
 	Init    initCmd    `cmd:"" help:"Make an installation: configuration, store, signing key, first reviewer."`
 	Token   tokenCmd   `cmd:"" help:"Credentials of agents, reviewers and devices."`
 	Review  reviewCmd  `cmd:"" help:"Plans that wait for a person."`

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,6 +16,7 @@ import (
 	"interlock/internal/judge/builtin"
 	"interlock/internal/pipeline"
 	"interlock/internal/plan"
+	"interlock/internal/record"
 	"interlock/internal/redact"
 	"interlock/internal/site"
 )
@@ -35,6 +35,7 @@ type engine struct {
 	sites    *site.Set
 	limits   plan.Limits
 	judges   []string
+	log      *record.Log // nil without a store
 	closers  []func() error
 }
 
@@ -93,13 +94,14 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	builder, err := newStages(e, o.Config)
+	builder, err := newStages(o.Config)
 	if err != nil {
 		return nil, err
 	}
 	panel := builtin.Panel()
 	eng.pipeline = &pipeline.Pipeline{
-		Sites: map[string]*pipeline.Site{}, Panel: judge.NewPanel(panel...), Chief: chief.Builtin{}, Redact: redact.Opinions,
+		Sites: map[string]*pipeline.Site{}, Panel: &judge.Panel{Judges: panel, Deadline: o.Config.Deadline, Now: time.Now},
+		Chief: chief.Builtin{}, Redact: redact.Redactor{}.Redact,
 		Deadline: o.Config.Deadline, NewID: newID, Now: time.Now,
 	}
 	for _, j := range panel {
@@ -115,7 +117,26 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 		}
 		eng.pipeline.Sites[sid] = st
 	}
-	return eng, nil
+	return eng, eng.record(e, o)
+}
+
+// record opens the store, if there is to be one.
+func (eng *engine) record(e *env, o engineOptions) error {
+	if o.Store == "" {
+		return nil
+	}
+	open := func() (*record.Log, error) { return openLog(e, o.Config) }
+	if o.Store != o.Config.Store {
+		open = func() (*record.Log, error) { return openOrCreateLog(e, o.Store) }
+	}
+	log, err := open()
+	if err != nil {
+		return err
+	}
+	eng.log = log
+	eng.closers = append(eng.closers, log.Close)
+	eng.pipeline.Recorder = record.NewRecorder(log)
+	return nil
 }
 
 // loadSites reads the profiles named by the flag or the configuration.
@@ -187,12 +208,3 @@ func newID() string {
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
 	return "d-" + hex.EncodeToString(b[:])
 }
-
-// absolute is for messages and stored paths.
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
-}
-
