@@ -23,6 +23,8 @@ func NewAllowList(s *site.Site) AllowList { return AllowList{compile(s)} }
 // ID implements Checker.
 func (AllowList) ID() string { return "allowlist" }
 
+func (c AllowList) index() *index { return c.x }
+
 // Check implements Checker.
 func (c AllowList) Check(in Input) Result {
 	x := c.x.of(in.Site)
@@ -175,7 +177,11 @@ func (x *index) namedTools(p *part, dst []verdict.Finding) []verdict.Finding {
 			continue
 		}
 		level := verdict.Block
-		switch stand(p.toks, i, i) {
+		st := stand(p.toks, i, i)
+		if negatedAfter(p.toks, i) || i > 0 && p.toks[i].before == brkNone && p.toks[i-1].fn&negation != 0 {
+			st = denied // "x.y is never called", "without x.y"
+		}
+		switch st {
 		case denied:
 			continue
 		case doubtful, rehearsed:

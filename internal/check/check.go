@@ -47,6 +47,7 @@ type Report struct {
 // Run runs every check and collects what they found. A check that panics is
 // reported as not run, which decide counts as a block (C5).
 func Run(checkers []Checker, in Input) (r Report, faults []string) {
+	in.read = readOnce(checkers, in)
 	for _, c := range checkers {
 		res, err := runOne(c, in)
 		if err != nil {
@@ -62,6 +63,26 @@ func Run(checkers []Checker, in Input) (r Report, faults []string) {
 	}
 	r.Level = verdict.WorstLevel(r.Findings)
 	return r, faults
+}
+
+// An indexed check works on the words of the plan, read with its site's
+// lexicon; checks built together by Default share one.
+type indexed interface{ index() *index }
+
+// readOnce reads the plan's words for all checks. If that fails, it fails again
+// inside each check, which is then reported as not run.
+func readOnce(checkers []Checker, in Input) (t *planText) {
+	defer func() {
+		if recover() != nil {
+			t = nil
+		}
+	}()
+	for _, c := range checkers {
+		if x, ok := c.(indexed); ok {
+			return readPlan(in.Plan, x.index().of(in.Site).lex)
+		}
+	}
+	return nil
 }
 
 func runOne(c Checker, in Input) (res Result, err error) {

@@ -18,6 +18,8 @@ func NewIntegrity(s *site.Site) Integrity { return Integrity{compile(s)} }
 // ID implements Checker.
 func (Integrity) ID() string { return "integrity" }
 
+func (c Integrity) index() *index { return c.x }
+
 // Check implements Checker.
 func (c Integrity) Check(in Input) Result {
 	x := c.x.of(in.Site)

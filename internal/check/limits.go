@@ -42,6 +42,8 @@ type baseKey struct {
 	kind   quantity.Kind
 }
 
+func (c Limits) index() *index { return c.x }
+
 // Check implements Checker.
 func (c Limits) Check(in Input) Result {
 	x := c.x.of(in.Site)

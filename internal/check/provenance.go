@@ -19,6 +19,8 @@ func NewProvenance(s *site.Site) Provenance { return Provenance{compile(s)} }
 // ID implements Checker.
 func (Provenance) ID() string { return "provenance" }
 
+func (c Provenance) index() *index { return c.x }
+
 // Check implements Checker.
 func (c Provenance) Check(in Input) Result {
 	x := c.x.of(in.Site)

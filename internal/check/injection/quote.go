@@ -103,7 +103,7 @@ func (w *worker) unquoted(text []byte) (rest sigmas, ok bool) {
 	outside := make([]byte, 0, len(text))
 	at := 0
 	for _, q := range qs {
-		outside = append(append(outside, text[at:q.from]...), "quoted"...)
+		outside = append(append(outside, text[at:q.from]...), "thus"...)
 		at = q.to
 	}
 	outside = append(outside, text[at:]...)

@@ -1,0 +1,456 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"interlock/internal/plan"
+	"interlock/internal/quantity"
+	"interlock/internal/site"
+	"interlock/internal/verdict"
+)
+
+// Agreement holds steps and calls against each other: what a person reads and
+// what a machine does must be the same device, target, quantity and act. A call
+// that its step contradicts, or that no step describes, is a block.
+type Agreement struct{ x *index }
+
+// NewAgreement returns the check for one site.
+func NewAgreement(s *site.Site) Agreement { return Agreement{compile(s)} }
+
+// ID implements Checker.
+func (Agreement) ID() string { return "agreement" }
+
+func (c Agreement) index() *index { return c.x }
+
+// Check implements Checker.
+func (c Agreement) Check(in Input) Result {
+	x := c.x.of(in.Site)
+	t := in.parse(x.lex)
+	var r Result
+	same := map[string]int{}
+	for i := range t.plan.ToolCalls {
+		call := &t.plan.ToolCalls[i]
+		tool := x.tools[call.Tool]
+		if tool == nil || call.Step < 1 || call.Step > len(t.steps) {
+			continue // AllowList and the decoder speak of these
+		}
+		a := agreeing{x: x, t: t, call: call, n: i, tool: tool, step: &t.parts[t.steps[call.Step-1]]}
+		r.Parts = append(r.Parts, a.at("").String())
+		a.check()
+		r.Findings = append(r.Findings, a.findings...)
+		if len(t.plan.ToolCalls) > manyCalls {
+			same[call.Tool+fmt.Sprint(call.Arguments)]++ // maps print in key order
+		}
+	}
+	for _, n := range same {
+		if n > manyCalls {
+			r.Findings = append(r.Findings, agreeFinding("AGR-006", verdict.Flag, verdict.Span{}, fmt.Sprintf("the same call is made %d times", n), "say how often and why"))
+			break
+		}
+	}
+	r.Findings = x.partial(t, r.Findings)
+	return r
+}
+
+// manyCalls is how often the same call may be made without a word about it.
+const manyCalls = 20
+
+func agreeFinding(rule string, level verdict.Level, at verdict.Span, message, need string) verdict.Finding {
+	return verdict.Finding{Rule: rule, Level: level, Class: verdict.Adversarial, Span: at, Message: message, Need: need}
+}
+
+// agreeing is one call beside its step.
+type agreeing struct {
+	x        *index
+	t        *planText
+	call     *plan.ToolCall
+	n        int // index of the call
+	tool     *site.Tool
+	step     *part
+	findings []verdict.Finding
+	matched  bool // some argument is in the step's words or numbers
+}
+
+func (a *agreeing) at(arg string) verdict.Span {
+	return verdict.Span{Step: a.call.Step, Part: callPart(a.n, len(a.t.plan.ToolCalls), arg)}
+}
+
+func (a *agreeing) add(rule string, level verdict.Level, arg, message, need string) {
+	a.findings = append(a.findings, agreeFinding(rule, level, a.at(arg), message, need))
+}
+
+func (a *agreeing) check() {
+	for k := range a.tool.Args {
+		spec := &a.tool.Args[k]
+		v, ok := a.call.Arguments[spec.Name]
+		if !ok {
+			continue
+		}
+		switch x := v.(type) {
+		case json.Number:
+			a.number(spec, x)
+		case string:
+			switch {
+			case spec.Type == "enum":
+				a.choice(spec, x)
+			case freeText(spec.Name) && message(a.call.Tool):
+				a.request(spec.Name)
+			case !freeText(spec.Name):
+				a.matched = a.matched || sharesWord(a.step.toks, a.x.lex.tokens(x))
+			}
+		}
+	}
+	a.described()
+}
+
+// choice compares an enumerated argument with the members the step names.
+func (a *agreeing) choice(spec *site.Arg, value string) {
+	var others []string
+	for _, e := range spec.Enum {
+		s, ok := e.(string)
+		if !ok || !a.x.names(a.step.toks, s) {
+			continue
+		}
+		if s == value {
+			a.matched = true
+			return
+		}
+		others = append(others, s)
+	}
+	if len(others) == 0 || len(spec.Enum) < 2 {
+		return
+	}
+	device := a.x.isMachine(value)
+	elsewhere := a.x.namedInPlan(a.t, value)
+	switch {
+	case device && !elsewhere, len(others) == 1 && !elsewhere && !sharesWord(a.step.toks, a.x.lex.tokens(value)):
+		a.add("AGR-001", verdict.Block, spec.Name, fmt.Sprintf("the step names %s, the call %s", others[0], clip(value)), "let the step and the call name the same one")
+	default:
+		a.add("AGR-002", verdict.Flag, spec.Name, fmt.Sprintf("the step names %s, the call %s", others[0], clip(value)), "let the step and the call name the same one")
+	}
+}
+
+// names reports whether the words name a listed value: by its identifier, an
+// alias of the site, or the words it is made of.
+func (x *index) names(toks []token, value string) bool {
+	e, known := x.byID[value]
+	low := strings.ToLower(value)
+	for i := range toks {
+		if toks[i].word == low || known && slices.Contains(toks[i].ents, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *index) isMachine(id string) bool {
+	e, ok := x.byID[id]
+	return ok && x.entities[e].kind != "zone"
+}
+
+func (x *index) namedInPlan(t *planText, value string) bool {
+	for i := range t.parts {
+		if p := &t.parts[i]; (p.role == roleGoal || p.role == roleStep) && x.names(p.toks, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// number compares a numeric argument with the quantities of its kind that the
+// step states.
+func (a *agreeing) number(spec *site.Arg, n json.Number) {
+	q, ok := quantity.ReadArg(spec.Name, n)
+	if !ok || q.Bad {
+		return
+	}
+	raw, err := n.Float64()
+	if err != nil {
+		return
+	}
+	run := limitRun{x: a.x, t: a.t}
+	stated, highest, loose := 0, 0.0, false
+	for i := range a.step.quant {
+		s := &a.step.quant[i]
+		switch {
+		case s.Bad:
+			continue
+		case s.OfMax || s.Relative:
+			loose = true
+			continue
+		case s.Kind == quantity.None && slices.ContainsFunc(s.Readings, func(r float64) bool { return equalish(r, raw) }):
+			a.matched = true
+			return
+		case s.Kind != q.Kind || q.Kind == quantity.None:
+			continue
+		}
+		if slices.ContainsFunc(s.Readings, func(r float64) bool { return equalish(r, q.Readings[0]) }) {
+			a.matched = true
+			return
+		}
+		if run.excluded(a.step, s) {
+			continue
+		}
+		if s.Bound < 0 && q.Readings[0] <= s.Readings[0] || s.Bound > 0 && q.Readings[0] >= s.Readings[0] {
+			a.matched = true
+			return
+		}
+		stated++
+		highest = max(highest, slices.Max(s.Readings))
+	}
+	a.contradiction(spec, &q, stated, highest, loose)
+}
+
+// contradiction reports a value other than the step's.
+func (a *agreeing) contradiction(spec *site.Arg, q *quantity.Quantity, stated int, highest float64, loose bool) {
+	if stated == 0 {
+		return
+	}
+	level, rule := verdict.Flag, "AGR-004"
+	switch q.Kind {
+	case quantity.Speed, quantity.Temperature, quantity.Pressure, quantity.Rotation, quantity.Force, quantity.Flow, quantity.Power, quantity.AngularSpeed:
+		if q.Readings[0] > bar(q.Kind, highest) && !loose {
+			level, rule = verdict.Block, "AGR-003"
+		}
+	case quantity.Time, quantity.Length, quantity.Fraction:
+		return // a step states waits, distances and shares of many things
+	}
+	a.add(rule, level, spec.Name, spec.Name+" of the call is not the value that the step states", "let the step and the call state the same value")
+}
+
+func equalish(a, b float64) bool {
+	d := a - b
+	return d*d <= 1e-4*b*b+1e-18
+}
+
+// request judges a text that a person will read as a request: to open what the
+// step does not say is opened. Acts that no plan may order are judged by
+// Integrity wherever they stand.
+func (a *agreeing) request(arg string) {
+	for i := range a.t.parts {
+		p := &a.t.parts[i]
+		if p.role != roleArgument || p.call != a.n || p.arg != arg {
+			continue
+		}
+		for k := range p.toks {
+			if p.toks[k].verb&open == 0 || p.toks[k].word == "enter" || !verbPosition(p.toks, k) || stand(p.toks, k, k) != asserted {
+				continue
+			}
+			for j := k + 1; j < len(p.toks) && j <= k+4 && p.toks[j].before != brkStop; j++ {
+				if p.toks[j].noun&opening != 0 && !opensSomething(a.step.toks) {
+					f := agreeFinding("AGR-007", verdict.Block, p.at(int(p.toks[k].start), int(p.toks[j].end)), "the message asks a person to open something that the step does not speak of", "say in the step what is opened, and why")
+					f.Class = verdict.Safety
+					a.findings = append(a.findings, f)
+					return
+				}
+			}
+		}
+	}
+}
+
+func opensSomething(toks []token) bool {
+	for i := range toks {
+		if toks[i].verb&open != 0 || toks[i].noun&opening != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// described reports a call that its step, or no step at all, speaks of.
+func (a *agreeing) described() {
+	if a.matched || a.x.speaksOf(a.step.toks, a.tool, a.call) {
+		return
+	}
+	for i := range a.t.parts {
+		p := &a.t.parts[i]
+		if (p.role == roleGoal || p.role == roleStep) && p != a.step && a.x.speaksOf(p.toks, a.tool, a.call) {
+			a.add("AGR-005", verdict.Flag, "", "the step does not describe its call of "+a.call.Tool, "describe the call in its step")
+			return
+		}
+	}
+	level := verdict.Block
+	if a.tool.Effect == site.Observe || harmless(a.call.Tool) || a.x.codeTool(a.call.Tool) || !english(a.t) {
+		level = verdict.Flag // little harm, or words we cannot compare
+	}
+	a.add("AGR-008", level, "", "no step describes the call of "+a.call.Tool, "describe the call in its step")
+}
+
+// english reports whether the steps hold enough English function words for
+// their words to be compared with those of tools.
+func english(t *planText) bool {
+	words, common := 0, 0
+	for _, i := range t.steps {
+		for k := range t.parts[i].toks {
+			words++
+			switch t.parts[i].toks[k].word {
+			case "the", "and", "to", "at", "of", "in", "with", "a", "is", "on", "it", "for", "from", "then":
+				common++
+			}
+		}
+	}
+	return common*12 >= words && words > 3
+}
+
+// harmless reports tools that by their name only read or note something.
+func harmless(tool string) bool {
+	_, act, _ := strings.Cut(tool, ".")
+	switch act {
+	case "read", "status", "lookup", "list", "get", "append", "record", "log", "capture", "save", "weigh":
+		return true
+	}
+	return strings.HasPrefix(tool, "notify.") || strings.HasPrefix(tool, "log.")
+}
+
+// speaksOf reports whether the words are about the call: they name a machine
+// or value of its arguments, or the act the tool is named after.
+func (x *index) speaksOf(toks []token, tool *site.Tool, c *plan.ToolCall) bool {
+	for _, v := range c.Arguments {
+		s, ok := v.(string)
+		if !ok {
+			continue
+		}
+		if e, known := x.byID[s]; known {
+			for i := range toks {
+				if slices.Contains(toks[i].ents, e) {
+					return true
+				}
+			}
+			continue
+		}
+		if sharesWord(toks, x.lex.tokens(s)) {
+			return true
+		}
+	}
+	for _, w := range strings.FieldsFunc(tool.Name, func(r rune) bool { return r == '.' || r == '_' }) {
+		for i := range toks {
+			if sameAct(w, toks[i].word) || len(w) >= 3 && toks[i].word == tool.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sharesWord reports a telling word that both texts have.
+func sharesWord(a, b []token) bool {
+	for i := range b {
+		w := b[i].word
+		if len(w) < 3 && !digitIn(w) || b[i].fn != 0 && b[i].noun == 0 {
+			continue
+		}
+		for k := range a {
+			if v := a[k].word; v == w || len(w) >= 4 && len(v) >= 4 && (strings.HasPrefix(v, w) || strings.HasPrefix(w, v)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func digitIn(w string) bool { return strings.ContainsAny(w, "0123456789") }
+
+// acts are words for what a tool does, by the word its name carries. Each
+// line is one act.
+var sameActs = []string{
+	"goto move drive walk carry bring go goes travel patrol transport take takes fetch deliver send return head drives moves walks carries brings ride rides proceed continue transfer fly flies hand lead guide route way round rover",
+	"grip grasp hold pick grab clamp take lift holds picks gripper fetch",
+	"release place put deposit drop let places puts insert stand lay leave install plant",
+	"transfer pipette dispense add inject fill dilute plate dose pour aliquot seed feed run infuse mix liquid dispenses adds injects wells uL",
+	"mix shake vortex resuspend stir",
+	"set heat cool warm stir incubate keep hold adjust bring temperature bake dry thaw hotplate incubator blower cryostream cryo culture",
+	"exec run script execute evaluate evaluation fit compute code program analyse analysis blur collect calculate job regression model pack sync",
+	"run spin centrifuge cycle start execute autoclave sterilise heat react perform script evaluate fit program pcr amplify measure inject evaporate microwave reactor compute process analyse blur collect",
+	"read measure check look see query confirm observe watch monitor verify gauge reading reads value sensor status scan wait",
+	"lookup look query search find scan inventory stock check permit",
+	"append record log note write enter report register add save file document mark store protocol notebook lims record",
+	"notify tell inform call ask message alert warn say report send contact let announce debrief signal",
+	"dock park return charge station home back leave parks docks end",
+	"capture image photo picture film shoot scan thermal acoustic photograph take collect camera listen images photos captures rgb",
+	"request open ask take call get door lift close ride summon order",
+	"acquire collect expose frame frames pattern patterns shot diffraction data measure scan screening",
+	"mount load change swap sample pin puck", "unmount unload remove take return change",
+	"pause stop wait halt hold stand rest", "announce say speak voice greet voice message play",
+	"weigh balance mass weight tare", "uv cycle lamp irradiate sterilise", "takeoff take off start fly launch climb rise hover", "land return home back",
+	"unlock open badge hand over handover lock", "priority queue urgent routine emergency rank serve", "flow gas purge argon helium nitrogen hydrogen switch", "energy kev edge", "transmission attenuation attenuate atten shot", "laser align alignment beam", "shutter open close beam", "confirm load loaded check count",
+}
+
+// sameAct reports whether two words are on one line of sameActs or have one
+// stem.
+func sameAct(tool, word string) bool {
+	if len(tool) >= 3 && len(word) >= 3 && (strings.HasPrefix(word, tool) || len(word) >= 4 && strings.HasPrefix(tool, word)) {
+		return true
+	}
+	for _, line := range sameActs {
+		hasTool, hasWord := false, false
+		for w := range strings.FieldsSeq(line) {
+			hasTool = hasTool || w == tool
+			hasWord = hasWord || w == word || len(w) >= 4 && strings.HasPrefix(word, w)
+		}
+		if hasTool && hasWord {
+			return true
+		}
+	}
+	return false
+}
+
+// partial flags a step that names several machines of a tool and calls it for
+// some of them only.
+func (x *index) partial(t *planText, dst []verdict.Finding) []verdict.Finding {
+	for n := range t.steps {
+		p := &t.parts[t.steps[n]]
+		for i, c := range t.plan.ToolCalls {
+			if c.Step != n+1 || x.tools[c.Tool] == nil || firstOf(t.plan.ToolCalls, i) != i {
+				continue
+			}
+			for _, a := range x.tools[c.Tool].Args {
+				if a.Type != "enum" || (a.Name != "robot" && a.Name != "device" && a.Name != "arm") {
+					continue
+				}
+				if missing := x.uncalled(p, t.plan.ToolCalls, c.Tool, n+1, &a); missing != "" {
+					dst = append(dst, agreeFinding("AGR-009", verdict.Flag, p.span, "the step also names "+missing+", for which "+c.Tool+" is not called", "give every call of the step"))
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// firstOf returns the first call of the same step and tool as call i.
+func firstOf(calls []plan.ToolCall, i int) int {
+	for k := range calls[:i] {
+		if calls[k].Step == calls[i].Step && calls[k].Tool == calls[i].Tool {
+			return k
+		}
+	}
+	return i
+}
+
+// uncalled returns a machine that the step names by its identifier and the
+// tool lists, without a call of any tool for it in the step.
+func (x *index) uncalled(p *part, calls []plan.ToolCall, tool string, step int, a *site.Arg) string {
+	for _, e := range a.Enum {
+		id, ok := e.(string)
+		if !ok || !slices.ContainsFunc(p.toks, func(t token) bool { return t.word == strings.ToLower(id) }) {
+			continue
+		}
+		called := slices.ContainsFunc(calls, func(c plan.ToolCall) bool {
+			if c.Step != step {
+				return false
+			}
+			for _, v := range c.Arguments {
+				if v == id {
+					return true
+				}
+			}
+			return false
+		})
+		if !called {
+			return id
+		}
+	}
+	return ""
+}
