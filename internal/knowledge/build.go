@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -141,12 +140,6 @@ func (b *Builder) NamesOf(kind string) map[string]string {
 	return out
 }
 
-// FoldName makes names comparable: lower case letters and digits, other runs
-// one space.
-func FoldName(s string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
-}
-
 // Node adds a node whose identifier must be new.
 func (b *Builder) Node(n Node) error {
 	if b.Has(n.ID) {
@@ -220,10 +213,14 @@ func (b *Builder) Number(id string, n Number) error {
 	if err != nil {
 		return fmt.Errorf("node %q: %w", id, err)
 	}
+	src, ok := b.srcIdx[n.Source]
+	if !ok {
+		return fmt.Errorf("node %q: %s: source %q was not declared", id, n.Name, n.Source)
+	}
 	if have := b.tab.nums[i].Unit; have != n.Unit {
 		return fmt.Errorf("node %q: %s in %q, elsewhere in %q", id, n.Name, n.Unit, have)
 	}
-	a := numAttr{i, n.Value}
+	a := numAttr{i, src, n.Value}
 	if !slices.Contains(b.numbers[id], a) {
 		b.numbers[id] = append(b.numbers[id], a)
 	}
@@ -350,6 +347,7 @@ func (b *Builder) Build() (*Graph, error) {
 	edges := b.listEdges(g)
 	g.link(edges)
 	g.digest = digestOf(b.base, g.payload(edges))
+	g.prepare()
 	return g, nil
 }
 
@@ -400,7 +398,9 @@ func (b *Builder) layNodes(g *Graph) {
 		g.src = append(g.src, b.srcIdx[n.Source])
 		g.cat = append(g.cat, n.Category)
 		nums := slices.Clone(b.numbers[id])
-		slices.SortFunc(nums, func(x, y numAttr) int { return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.value, y.value)) })
+		slices.SortFunc(nums, func(x, y numAttr) int {
+			return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.src, y.src), cmp.Compare(x.value, y.value))
+		})
 		g.nums = append(g.nums, nums...)
 		g.numOff = append(g.numOff, uint32(len(g.nums)))
 	}

@@ -13,6 +13,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Category is one of the five kinds of knowledge of the paper.
@@ -73,6 +74,8 @@ type Number struct {
 	Name  string // see the Num constants
 	Unit  string // SI symbol: K, Pa, m, m/s, N, kg, rad, rad/s …
 	Value float64
+	// Source is the key of the Source that states it.
+	Source string
 }
 
 // A Name is one way to call a node.
@@ -92,8 +95,8 @@ type half struct {
 const derivedBit = 0x80
 
 type numAttr struct {
-	name  uint8
-	value float64
+	name, src uint8
+	value     float64
 }
 
 // names that several graphs over one base share; append only.
@@ -101,7 +104,7 @@ type tables struct {
 	sources []Source
 	kinds   []string
 	rels    []string
-	nums    []Number // Value unused
+	nums    []Number // Value and Source unused
 }
 
 func (t *tables) clone() tables {
@@ -133,6 +136,14 @@ type Graph struct {
 
 	edges  int
 	digest string
+
+	damp      []float32 // of each node, for retrieval; see prepare
+	templates []*preparedTemplate
+	relWeight []float32
+	scratch   *sync.Pool
+
+	indexOnce sync.Once
+	index     map[string][]int32 // folded names, made when first needed
 }
 
 type ends struct{ out, in []half }
@@ -271,7 +282,7 @@ func (g *Graph) Numbers(i int32) iter.Seq[Number] {
 		h, k := g.at(i)
 		for _, a := range h.nums[h.numOff[k]:h.numOff[k+1]] {
 			n := h.tab.nums[a.name]
-			n.Value = a.value
+			n.Value, n.Source = a.value, h.tab.sources[a.src].Key
 			if !yield(n) {
 				return
 			}

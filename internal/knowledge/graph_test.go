@@ -27,7 +27,7 @@ func sample(t testing.TB) *Graph {
 	must(b.Derive("cas:26628-22-8", RelRelated, "cas:7647-01-0", "clp"))
 	must(b.Alias("cas:26628-22-8", "NaN3", true))
 	must(b.Alias("cas:26628-22-8", "26628-22-8", true))
-	must(b.Number("cas:7647-01-0", Number{Name: NumBoiling, Unit: "K", Value: 188.1}))
+	must(b.Number("cas:7647-01-0", Number{Name: NumBoiling, Unit: "K", Value: 188.1, Source: "clp"}))
 	g, err := b.Build()
 	must(err)
 	return g

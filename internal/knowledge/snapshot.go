@@ -21,7 +21,7 @@ import (
 // aliases. Texts end in a zero byte, integers are varints.
 const (
 	magic           = "ILKG"
-	snapshotVersion = 1
+	snapshotVersion = 2
 	headerLen       = len(magic) + 1 + sha256.Size + 4
 	maxPayload      = 256 << 20 // bytes; refuses a decompression bomb
 	maxDecoderMem   = maxPayload + 16<<20
@@ -171,6 +171,9 @@ func (g *Graph) writeNumbers(c *columns) {
 		c.WriteByte(a.name)
 	}
 	for _, a := range g.nums {
+		c.WriteByte(a.src)
+	}
+	for _, a := range g.nums {
 		c.text(strconv.FormatFloat(a.value, 'g', -1, 64))
 	}
 }
@@ -225,6 +228,7 @@ func Open(data []byte) (*Graph, error) {
 		return nil, fmt.Errorf("%w: %w", ErrSnapshot, err)
 	}
 	g.digest = hex.EncodeToString(sum)
+	g.prepare()
 	return g, nil
 }
 
@@ -428,6 +432,9 @@ func (r *reader) numbers(g *Graph, n int) {
 	g.nums = make([]numAttr, total)
 	for i, v := range r.bytes("attribute names", total, len(g.tab.nums)) {
 		g.nums[i].name = v
+	}
+	for i, v := range r.bytes("sources of numbers", total, len(g.tab.sources)) {
+		g.nums[i].src = v
 	}
 	for i := range g.nums {
 		v, err := strconv.ParseFloat(r.text("number"), 64)

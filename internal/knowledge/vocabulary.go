@@ -5,6 +5,7 @@ package knowledge
 const (
 	RelHazard     = "has_hazard"      // chemical -> hazard statement ("h:H330")
 	RelGroup      = "in_group"        // chemical -> reactive group ("group:18")
+	RelTrait      = "has_trait"       // chemical -> trait of our own table ("trait:azide")
 	RelPair       = "pair_of"         // incompatible or caution pair -> each of its two groups
 	RelEvolves    = "evolves"         // pair -> gas that may be given off
 	RelReaction   = "reaction_hazard" // pair -> kind of reaction hazard
@@ -26,6 +27,8 @@ const (
 	RelHas        = "has"        // site -> its devices, zones …
 	RelStored     = "stored_in"  // site material -> place
 	RelServes     = "serves"     // robot -> place
+	RelLocated    = "located_in" // device -> place
+	RelUses       = "uses"       // tool -> device, robot
 	RelSameAs     = "same_as"    // site thing -> public node
 	RelMay        = "may"        // person, agent -> action
 	RelApplies    = "applies_to" // rule -> thing it names

@@ -145,7 +145,7 @@ func (c *collector) alias(id, text string, exact bool) {
 }
 
 func (c *collector) number(id, name, unit string, v float64) {
-	c.fail(c.b.Number(id, knowledge.Number{Name: name, Unit: unit, Value: v}))
+	c.fail(c.b.Number(id, knowledge.Number{Name: name, Unit: unit, Value: v, Source: c.src}))
 }
 
 // chemicalNamed finds a chemical added so far by one of its names.

@@ -32,6 +32,7 @@ func parseOwn(c *collector, _ *archive) {
 	c.ownTable("models.txt", 6, c.ownModel)
 	c.ownTable("verbs.txt", 3, func(r []string) error {
 		id := c.once("verb:"+r[0], "verb", knowledge.LabContext, "to "+r[0])
+		c.aliases(id, strings.ReplaceAll(r[1], " ", ";"))
 		return c.causes(id, r[2])
 	})
 	c.ownTable("bioagents.txt", 4, c.ownBioAgent)
@@ -196,7 +197,15 @@ func (c *collector) ownMaterial(r []string) error {
 }
 
 func (c *collector) trait(t string) string {
-	return c.node("trait:"+strings.ReplaceAll(t, ":", "-"), "trait", knowledge.Safety, "trait "+strings.ReplaceAll(t, ":", ", "))
+	return c.node("trait:"+strings.ReplaceAll(t, ":", "-"), "trait", knowledge.Safety, "trait "+traitName(t))
+}
+
+// traitName writes "acid:strong" as "acid (strong)".
+func traitName(t string) string {
+	if a, b, ok := strings.Cut(t, ":"); ok {
+		return a + " (" + b + ")"
+	}
+	return t
 }
 
 // ownPair reads: trait, trait, level, level when dilute, gas, what, reference.

@@ -1,0 +1,282 @@
+package knowledge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"interlock/internal/site"
+)
+
+// siteSource is the key of what a site says about itself.
+const siteSource = "site"
+
+// Overlay lays what a site's profile names beside a graph without copying it:
+// robots, devices, tools, zones, materials, organisms, people, agents, the
+// sandbox and the rules become nodes, joined to each other and to what the
+// graph knows about them. It can add, never change what is there (C40).
+// Identifiers are "site:" and the profile's own, as package link gives them.
+func Overlay(g *Graph, s *site.Site) (*Graph, error) {
+	if s == nil {
+		return g, nil
+	}
+	o := &overlay{b: NewBuilder(g), g: g, root: "site:" + nonEmpty(s.ID, "this")}
+	o.err = o.b.Source(Source{Key: siteSource, Title: "profile of the site " + s.ID, Licence: "the site's"})
+	o.node(o.root, "site", nonEmpty(s.Name, s.ID))
+	for _, z := range s.Zones {
+		o.part("site:"+z.ID, "zone", z.ID)
+	}
+	for _, r := range s.Robots {
+		o.item(r, "site_robot")
+	}
+	for _, d := range s.Devices {
+		o.item(d, "site_device")
+	}
+	for _, m := range s.Materials {
+		o.material(m)
+	}
+	for _, a := range s.Biological {
+		o.organism(a)
+	}
+	o.people(s)
+	for _, t := range s.Tools {
+		o.tool(t)
+	}
+	for _, r := range s.Rules {
+		o.rule(r)
+	}
+	if o.err != nil {
+		return nil, fmt.Errorf("laying the site %s beside the graph: %w", s.ID, o.err)
+	}
+	over, err := o.b.Build()
+	if err != nil {
+		return nil, fmt.Errorf("laying the site %s beside the graph: %w", s.ID, err)
+	}
+	return over, nil
+}
+
+type overlay struct {
+	b     *Builder
+	g     *Graph
+	root  string
+	parts []string // identifiers of the site's things, for its rules
+	err   error
+}
+
+func nonEmpty(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a
+}
+
+func (o *overlay) node(id, kind, name string) {
+	if o.err == nil {
+		o.err = o.b.Ensure(Node{ID: CleanText(id), Kind: kind, Name: cut(nonEmpty(name, id), maxTextLen/2), Category: LabContext, Source: siteSource})
+	}
+}
+
+func (o *overlay) edge(from, rel, to string) {
+	from, to = CleanText(from), CleanText(to)
+	if o.err == nil && from != to {
+		o.err = o.b.Edge(from, rel, to, siteSource)
+	}
+}
+
+// same joins a thing of the site to the public node it is an instance of.
+func (o *overlay) same(id, public string) {
+	if o.err == nil {
+		o.err = o.b.Derive(CleanText(id), RelSameAs, public, siteSource)
+	}
+}
+
+// part adds a thing that the site has.
+func (o *overlay) part(id, kind, name string) {
+	if id == "site:" {
+		return
+	}
+	o.node(id, kind, name)
+	o.edge(o.root, RelHas, id)
+	if !slices.Contains(o.parts, id) {
+		o.parts = append(o.parts, id)
+	}
+}
+
+// cut shortens at a rune boundary.
+func cut(s string, n int) string {
+	s = CleanText(s)
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n]
+}
+
+func (o *overlay) item(it site.Item, kind string) {
+	id := "site:" + it.ID
+	o.part(id, kind, it.ID+" ("+nonEmpty(it.Model, "no model given")+")")
+	for _, public := range o.known(it.Model, KindRobot, KindDevice, "pipette", "module", "labware") {
+		o.same(id, public)
+	}
+	if it.Location != "" {
+		o.part("site:"+it.Location, "zone", it.Location)
+		o.edge(id, RelLocated, "site:"+it.Location)
+	}
+	for _, z := range it.Serves {
+		o.part("site:"+z, "zone", z)
+		o.edge(id, RelServes, "site:"+z)
+	}
+}
+
+// maxNameWords is how many words a name inside a longer text may have.
+const maxNameWords = 5
+
+// known finds the public nodes of the given kinds that a text names, the
+// longest names first, no word used twice.
+func (o *overlay) known(text string, kinds ...string) []string {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '(' && r != ')'
+	})
+	var out []string
+	for n := min(maxNameWords, len(words)); n > 0; n-- {
+		for i := 0; i+n <= len(words); {
+			ids := o.named(strings.Join(words[i:i+n], " "), kinds)
+			if len(ids) == 0 {
+				i++
+				continue
+			}
+			for _, id := range ids {
+				if !slices.Contains(out, id) {
+					out = append(out, id)
+				}
+			}
+			words = slices.Delete(words, i, i+n)
+		}
+	}
+	return out
+}
+
+func (o *overlay) named(name string, kinds []string) []string {
+	if len(name) < 2 || len(FoldName(name)) < 2 {
+		return nil
+	}
+	var out []string
+	for _, i := range o.g.Lookup(name) {
+		if slices.Contains(kinds, o.g.KindOf(i)) && (len(name) > 4 || !o.isWord(i, name)) {
+			out = append(out, o.g.ID(i))
+		}
+	}
+	return out
+}
+
+// isWord reports that a short name is a formula or code whose case matters and
+// does not match.
+func (o *overlay) isWord(i int32, name string) bool {
+	if o.g.NameOf(i) == name {
+		return false
+	}
+	for _, a := range o.g.Aliases(i) {
+		if strings.EqualFold(a.Text, name) && (!a.Exact || a.Text == name) {
+			return false
+		}
+	}
+	return true
+}
+
+// material adds what one entry lists: "acetone, ethanol", "DMSO, DMF".
+func (o *overlay) material(m site.Material) {
+	entry := "site:material/" + nameID(m.Name)
+	o.part(entry, "material", m.Name)
+	if m.Store != "" {
+		o.node("site:store/"+nameID(m.Store), "store", m.Store)
+		o.edge(entry, RelStored, "site:store/"+nameID(m.Store))
+	}
+	public := o.known(strings.NewReplacer("[", "(", "]", ")").Replace(m.Name), KindChemical)
+	if m.CAS != "" && o.b.Has("cas:"+m.CAS) && !slices.Contains(public, "cas:"+m.CAS) {
+		public = append(public, "cas:"+m.CAS)
+	}
+	for _, id := range public {
+		o.same(entry, id)
+	}
+	for _, h := range m.Hazards {
+		id := "site:hazard/" + nameID(h)
+		o.node(id, "declared_hazard", h)
+		o.edge(entry, RelHazard, id)
+	}
+}
+
+func (o *overlay) organism(a site.Agent) {
+	entry := "site:" + nameID(a.Name)
+	o.part(entry, "site_bioagent", a.Name)
+	for _, id := range o.known(a.Name, KindBioAgent) {
+		o.same(entry, id)
+	}
+	if a.BSL > 0 {
+		level := fmt.Sprintf("bsl:%d", a.BSL)
+		if o.b.Has(level) {
+			o.edge(entry, "handled_at", level)
+		}
+	}
+}
+
+// people adds who may decide what, and which agents submit plans. Names of
+// people stand in nodes, never in statements (C45).
+func (o *overlay) people(s *site.Site) {
+	may := func(id string, acts []string) {
+		for _, act := range acts {
+			a := "site:may/" + nameID(act)
+			o.node(a, "authority", act)
+			o.edge(id, RelMay, a)
+		}
+	}
+	for _, p := range s.People {
+		id := "site:" + nameID(p.Name)
+		o.part(id, "person", p.Name)
+		may(id, p.May)
+	}
+	for _, a := range s.Agents {
+		o.part("site:"+a.ID, "agent", a.ID)
+		may("site:"+a.ID, a.May)
+	}
+	o.part("site:"+s.Sandbox.Name, "sandbox", s.Sandbox.Name)
+}
+
+func (o *overlay) tool(t site.Tool) {
+	id := "site:" + t.Name
+	o.part(id, "tool", t.Name)
+	for _, v := range o.known(strings.NewReplacer(".", " ", "_", " ").Replace(t.Name), "verb", KindDevice, KindRobot) {
+		o.edge(id, RelCapability, v)
+	}
+	for _, a := range t.Args {
+		for _, v := range a.Enum {
+			if text, ok := v.(string); ok && o.b.Has("site:"+text) {
+				o.edge(id, RelUses, "site:"+text)
+			}
+		}
+	}
+}
+
+// rule joins a prose rule to the things of the site that it names.
+func (o *overlay) rule(r site.Rule) {
+	id := "site:" + r.ID
+	o.node(id, "site_rule", "site rule "+r.ID)
+	o.edge(o.root, RelHas, id)
+	words := strings.FieldsFunc(r.Text, func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '.' && c != '-'
+	})
+	for _, w := range words {
+		w = strings.Trim(w, ".-")
+		if part := "site:" + w; w != "" && slices.Contains(o.parts, part) {
+			o.edge(id, RelApplies, part)
+		}
+	}
+	for _, public := range o.known(r.Text, KindChemical, KindDevice, "physical_hazard", KindBioAgent) {
+		o.edge(id, RelApplies, public)
+	}
+}
+
+// nameID makes an identifier of a name as package link does.
+func nameID(s string) string { return strings.ReplaceAll(FoldName(s), " ", "-") }
