@@ -47,6 +47,12 @@ type Config struct {
 	Limits plan.Limits
 	// Server is the HTTP side (server).
 	Server Server
+	// Models are the language models that may judge (models).
+	Models []Model
+	// Panel says who judges (panel).
+	Panel Panel
+	// Data says for each site what may leave it (data); DataOf reads it.
+	Data map[string]Data
 }
 
 // A Screen is the injection screen.
@@ -74,7 +80,7 @@ func Default() *Config {
 	return &Config{
 		Sites: "sites.yaml", Deadline: 45 * time.Second, Memory: true,
 		Screen: Screen{Mode: "stack"}, Policy: verdict.DefaultPolicy(), Limits: plan.DefaultLimits(),
-		Server: Server{Listen: "127.0.0.1:8480"},
+		Server: Server{Listen: "127.0.0.1:8480"}, Panel: DefaultPanel(),
 	}
 }
 
@@ -152,6 +158,11 @@ func (c *Config) Resolve(dir, data string) {
 			*p.path = filepath.Join(data, p.def)
 		case *p.path != "" && !filepath.IsAbs(*p.path):
 			*p.path = filepath.Join(dir, *p.path)
+		}
+	}
+	for i := range c.Models {
+		if f := &c.Models[i].KeyFile; *f != "" && !filepath.IsAbs(*f) {
+			*f = filepath.Join(dir, *f)
 		}
 	}
 }

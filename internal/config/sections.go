@@ -24,6 +24,7 @@ func sections() []section {
 	return []section{
 		sitesSection(), stateSection(), storeSection(), keySection(), deadlineSection(), memorySection(),
 		screenSection(), policySection(), limitsSection(), serverSection(),
+		modelsSection(), panelSection(), dataSection(),
 	}
 }
 
