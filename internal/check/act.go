@@ -143,8 +143,8 @@ func (s *actSet) find(toks []token, dst []hit) []hit {
 				}
 			}
 		}
-		if ps := s.byWord[t.word]; ps != nil {
-			dst = s.try(toks, i, ps, dst)
+		if t.fn&firstWord != 0 {
+			dst = s.try(toks, i, s.byWord[t.word], dst)
 		}
 	}
 	return dst

@@ -82,6 +82,16 @@ func (a *agreeing) add(rule string, level verdict.Level, arg, message, need stri
 	a.findings = append(a.findings, agreeFinding(rule, level, a.at(arg), message, need))
 }
 
+// argument returns the words of a text argument, as read with the plan.
+func (a *agreeing) argument(name, value string) []token {
+	for i := range a.t.parts {
+		if p := &a.t.parts[i]; p.role == roleArgument && p.call == a.n && p.arg == name {
+			return p.toks
+		}
+	}
+	return a.x.lex.tokens(value)
+}
+
 func (a *agreeing) check() {
 	for k := range a.tool.Args {
 		spec := &a.tool.Args[k]
@@ -99,7 +109,7 @@ func (a *agreeing) check() {
 			case freeText(spec.Name) && message(a.call.Tool):
 				a.request(spec.Name)
 			case !freeText(spec.Name):
-				a.matched = a.matched || sharesWord(a.step.toks, a.x.lex.tokens(x))
+				a.matched = a.matched || sharesWord(a.step.toks, a.argument(spec.Name, x))
 			}
 		}
 	}
@@ -126,7 +136,7 @@ func (a *agreeing) choice(spec *site.Arg, value string) {
 	device := a.x.isMachine(value)
 	elsewhere := a.x.namedInPlan(a.t, value)
 	switch {
-	case device && !elsewhere, len(others) == 1 && !elsewhere && !sharesWord(a.step.toks, a.x.lex.tokens(value)):
+	case device && !elsewhere, len(others) == 1 && !elsewhere && !sharesWord(a.step.toks, a.argument(spec.Name, value)):
 		a.add("AGR-001", verdict.Block, spec.Name, fmt.Sprintf("the step names %s, the call %s", others[0], clip(value)), "let the step and the call name the same one")
 	default:
 		a.add("AGR-002", verdict.Flag, spec.Name, fmt.Sprintf("the step names %s, the call %s", others[0], clip(value)), "let the step and the call name the same one")
@@ -163,7 +173,7 @@ func (x *index) namedInPlan(t *planText, value string) bool {
 // number compares a numeric argument with the quantities of its kind that the
 // step states.
 func (a *agreeing) number(spec *site.Arg, n json.Number) {
-	q, ok := quantity.ReadArg(spec.Name, n)
+	q, ok := a.x.measure(spec.Name).Read(n)
 	if !ok || q.Bad {
 		return
 	}
@@ -325,9 +335,10 @@ func (x *index) speaksOf(toks []token, tool *site.Tool, c *plan.ToolCall) bool {
 			return true
 		}
 	}
-	for _, w := range strings.FieldsFunc(tool.Name, func(r rune) bool { return r == '.' || r == '_' }) {
+	for _, w := range x.toolWords[tool.Name] {
+		acts := x.lex.actsOf(w)
 		for i := range toks {
-			if sameAct(w, toks[i].word) || len(w) >= 3 && toks[i].word == tool.Name {
+			if x.sameAct(w, acts, toks[i].word) || toks[i].word == tool.Name {
 				return true
 			}
 		}
@@ -353,48 +364,13 @@ func sharesWord(a, b []token) bool {
 
 func digitIn(w string) bool { return strings.ContainsAny(w, "0123456789") }
 
-// acts are words for what a tool does, by the word its name carries. Each
-// line is one act.
-var sameActs = []string{
-	"goto move drive walk carry bring go goes travel patrol transport take takes fetch deliver send return head drives moves walks carries brings ride rides proceed continue transfer fly flies hand lead guide route way round rover",
-	"grip grasp hold pick grab clamp take lift holds picks gripper fetch",
-	"release place put deposit drop let places puts insert stand lay leave install plant",
-	"transfer pipette dispense add inject fill dilute plate dose pour aliquot seed feed run infuse mix liquid dispenses adds injects wells uL",
-	"mix shake vortex resuspend stir",
-	"set heat cool warm stir incubate keep hold adjust bring temperature bake dry thaw hotplate incubator blower cryostream cryo culture",
-	"exec run script execute evaluate evaluation fit compute code program analyse analysis blur collect calculate job regression model pack sync",
-	"run spin centrifuge cycle start execute autoclave sterilise heat react perform script evaluate fit program pcr amplify measure inject evaporate microwave reactor compute process analyse blur collect",
-	"read measure check look see query confirm observe watch monitor verify gauge reading reads value sensor status scan wait",
-	"lookup look query search find scan inventory stock check permit",
-	"append record log note write enter report register add save file document mark store protocol notebook lims record",
-	"notify tell inform call ask message alert warn say report send contact let announce debrief signal",
-	"dock park return charge station home back leave parks docks end",
-	"capture image photo picture film shoot scan thermal acoustic photograph take collect camera listen images photos captures rgb",
-	"request open ask take call get door lift close ride summon order",
-	"acquire collect expose frame frames pattern patterns shot diffraction data measure scan screening",
-	"mount load change swap sample pin puck", "unmount unload remove take return change",
-	"pause stop wait halt hold stand rest", "announce say speak voice greet voice message play",
-	"weigh balance mass weight tare", "uv cycle lamp irradiate sterilise", "takeoff take off start fly launch climb rise hover", "land return home back",
-	"unlock open badge hand over handover lock", "priority queue urgent routine emergency rank serve", "flow gas purge argon helium nitrogen hydrogen switch", "energy kev edge", "transmission attenuation attenuate atten shot", "laser align alignment beam", "shutter open close beam", "confirm load loaded check count",
-}
-
-// sameAct reports whether two words are on one line of sameActs or have one
-// stem.
-func sameAct(tool, word string) bool {
+// sameAct reports whether a word of the tool's name and a word of the step
+// stand for one act or have one stem.
+func (x *index) sameAct(tool string, acts uint64, word string) bool {
 	if len(tool) >= 3 && len(word) >= 3 && (strings.HasPrefix(word, tool) || len(word) >= 4 && strings.HasPrefix(tool, word)) {
 		return true
 	}
-	for _, line := range sameActs {
-		hasTool, hasWord := false, false
-		for w := range strings.FieldsSeq(line) {
-			hasTool = hasTool || w == tool
-			hasWord = hasWord || w == word || len(w) >= 4 && strings.HasPrefix(word, w)
-		}
-		if hasTool && hasWord {
-			return true
-		}
-	}
-	return false
+	return acts != 0 && acts&x.lex.actsOf(word) != 0
 }
 
 // partial flags a step that names several machines of a tool and calls it for

@@ -37,7 +37,7 @@ func (c AllowList) Check(in Input) Result {
 	for i := range t.parts {
 		p := &t.parts[i]
 		if p.role == roleGoal || p.role == roleStep {
-			r.Parts = append(r.Parts, partName(p.span))
+			r.Parts = append(r.Parts, p.name)
 			r.Findings = x.namedTools(p, r.Findings)
 		}
 	}

@@ -24,7 +24,11 @@ var callNames = []string{"movej(", "movel(", "movep(", "servoj(", "speedj(", "sp
 // commandIn finds a command line, a program or a query in text and says what
 // it is; kind is "" when there is none. In prose a single word such as "kill"
 // begins no command, so commands count only with their argument.
-func commandIn(text string, inProse bool) (kind string, start, end int) {
+func commandIn(p *part, inProse bool) (kind string, start, end int) {
+	text := p.text
+	if !mayHoldCode(p) {
+		return encoded(text)
+	}
 	low := strings.ToLower(text)
 	if i := strings.Index(low, "```"); i >= 0 && inProse {
 		return "a code block", i, i + 3
@@ -56,6 +60,46 @@ func commandIn(text string, inProse bool) (kind string, start, end int) {
 	}
 	return encoded(text)
 }
+
+// mayHoldCode is a cheap test that is true for every text in which commandIn
+// could find anything but an encoded one: a mark that code needs, or a word
+// that begins a command, a statement or a line of G-code.
+func mayHoldCode(p *part) bool {
+	if p.role == roleAttachment {
+		return true // its words are not read
+	}
+	for i := range p.toks {
+		t := &p.toks[i]
+		if t.fn&codeWord != 0 || strings.IndexByte(t.word, '.') >= 0 || len(t.word) >= 2 && (t.word[0] == 'g' || t.word[0] == 'm') && isDigit(t.word[1]) {
+			return true
+		}
+	}
+	for i := 0; i < len(p.text); i++ {
+		next := byte(0)
+		if i+1 < len(p.text) {
+			next = p.text[i+1]
+		}
+		switch p.text[i] {
+		case '$', '`', '|', '&', '<', '>', '{', '\\', '#', '"':
+			return true
+		case '(':
+			if i > 0 && base64Byte(p.text[i-1]) {
+				return true
+			}
+		case '\'':
+			if next == ')' || next == ';' || next == ' ' {
+				return true
+			}
+		case '%', '/', '.':
+			if next == '0' || next == 'e' || next == 'b' || next == '.' || next == 'd' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // fits reports whether the argument after a command is one; in prose a command
 // that takes any argument needs one that looks like a flag, path or address.
@@ -197,7 +241,7 @@ func (x *index) argumentCode(p *part, dst []verdict.Finding) []verdict.Finding {
 	if x.codeTool(p.tool) {
 		return x.scriptArgument(p, dst)
 	}
-	if kind, start, end := commandIn(p.text, freeText(p.arg)); kind != "" {
+	if kind, start, end := commandIn(p, freeText(p.arg)); kind != "" {
 		return append(dst, codeFinding("PROV-032", verdict.Block, p.at(start, end), kind+" in an argument of "+p.tool))
 	}
 	if i := strings.IndexAny(p.text, "\n\r\x00\x1b"); i >= 0 && !freeText(p.arg) {
@@ -250,7 +294,7 @@ func (x *index) scriptArgument(p *part, dst []verdict.Finding) []verdict.Finding
 // attachmentCode notes code in an attachment. It is data until a step runs it,
 // and what a step runs is checked there.
 func (x *index) attachmentCode(p *part, dst []verdict.Finding) []verdict.Finding {
-	if kind, start, end := commandIn(p.text, true); kind != "" {
+	if kind, start, end := commandIn(p, true); kind != "" {
 		return append(dst, codeFinding("PROV-039", verdict.Flag, p.at(start, end), kind+" in an attachment"))
 	}
 	return dst

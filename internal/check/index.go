@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"interlock/internal/quantity"
 	"interlock/internal/site"
 )
 
@@ -19,6 +20,9 @@ type index struct {
 	byID     map[string]int
 	tools    map[string]*site.Tool
 	sandbox  string // folded name
+
+	measures  map[string]quantity.Measure // by argument name
+	toolWords map[string][]string         // the words of each tool's name
 }
 
 // An entity is a robot, device, tool family or place that a plan can name.
@@ -30,7 +34,7 @@ type entity struct {
 
 // compile reads a site into an index.
 func compile(s *site.Site) *index {
-	x := &index{site: s, lex: newLexicon(), byID: map[string]int{}, tools: map[string]*site.Tool{}, sandbox: strings.ToLower(s.Sandbox.Name)}
+	x := &index{site: s, lex: newLexicon(), byID: map[string]int{}, tools: map[string]*site.Tool{}, measures: map[string]quantity.Measure{}, toolWords: map[string][]string{}, sandbox: strings.ToLower(s.Sandbox.Name)}
 	for i := range s.Robots {
 		x.item(&s.Robots[i], "robot")
 	}
@@ -42,6 +46,10 @@ func compile(s *site.Site) *index {
 	}
 	for i := range s.Tools {
 		x.tools[s.Tools[i].Name] = &s.Tools[i]
+		x.toolWords[s.Tools[i].Name] = strings.FieldsFunc(s.Tools[i].Name, func(r rune) bool { return r == '.' || r == '_' })
+		for _, a := range s.Tools[i].Args {
+			x.measures[a.Name] = quantity.MeasureOf(a.Name)
+		}
 		x.toolFamily(&s.Tools[i])
 	}
 	x.people()
@@ -49,7 +57,20 @@ func compile(s *site.Site) *index {
 		x.lex.name(s.Sandbox.Name, entry{noun: control})
 	}
 	x.acts, x.code = compileActs(integrityActs), compileActs(provenanceActs)
+	for _, set := range []*actSet{x.acts, x.code} {
+		for w := range set.byWord {
+			x.lex.entry(w).fn |= firstWord
+		}
+	}
 	return x
+}
+
+// measure returns what an argument name measures.
+func (x *index) measure(arg string) quantity.Measure {
+	if m, ok := x.measures[arg]; ok {
+		return m
+	}
+	return quantity.MeasureOf(arg)
 }
 
 // of returns the index of the site in hand: the compiled one, or for another

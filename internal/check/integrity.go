@@ -30,7 +30,7 @@ func (c Integrity) Check(in Input) Result {
 		if p.role == roleAttachment { // data: what it says is not carried out; the screen reads it
 			continue
 		}
-		r.Parts = append(r.Parts, partName(p.span))
+		r.Parts = append(r.Parts, p.name)
 		if p.role == roleArgument && !prose(p) {
 			continue
 		}
@@ -93,9 +93,6 @@ func message(tool string) bool {
 	}
 	return false
 }
-
-// partName is how Result.Parts names a part.
-func partName(s verdict.Span) string { return s.String() }
 
 // dedupe keeps the first of equal findings and drops a flag beside a block of
 // the same rule at the same place.

@@ -89,6 +89,9 @@ const (
 	without    // without
 	history    // was, were, had
 	only       // only
+	around     // makes a number beside it a condition, an observation or a property
+	codeWord   // may begin a command, a statement or program text
+	firstWord  // a pattern of acts begins with this very word
 )
 
 // An entry is what the lexicon knows of one word form.
@@ -99,6 +102,8 @@ type entry struct {
 	past   bool
 	gerund bool
 	ents   []int
+	starts []phrase // terms of several words that begin with this one
+	acts   uint64   // acts the word stands for, as bits over sameActs
 }
 
 // A phrase is a term of several words, kept under its first.
@@ -110,12 +115,11 @@ type phrase struct {
 // A lexicon holds every word the checks know, those of one site included. It
 // is built once for a site and only read afterwards.
 type lexicon struct {
-	words  map[string]*entry
-	starts map[string][]phrase
+	words map[string]*entry
 }
 
 func newLexicon() *lexicon {
-	lex := &lexicon{words: make(map[string]*entry, 4096), starts: make(map[string][]phrase, 512)}
+	lex := &lexicon{words: make(map[string]*entry, 4096)}
 	for _, v := range verbTable {
 		for _, base := range strings.Fields(v.words) {
 			lex.verb(strings.ReplaceAll(base, "_", " "), v.group)
@@ -131,7 +135,40 @@ func newLexicon() *lexicon {
 			lex.term(strings.TrimSpace(w), entry{fn: g.fn})
 		}
 	}
+	for _, w := range surroundings {
+		lex.entry(w).fn |= around
+	}
+	for w := range commands {
+		lex.entry(w).fn |= codeWord
+	}
+	for _, w := range [...]string{"update", "delete", "insert", "drop", "alter", "truncate", "union", "select", "import", "require", "def", "protocol", "python"} {
+		lex.entry(w).fn |= codeWord
+	}
+	for i, line := range sameActs {
+		for w := range strings.FieldsSeq(line) {
+			lex.entry(w).acts |= 1 << i
+		}
+	}
 	return lex
+}
+
+// actsOf returns the acts a word stands for, its endings taken off if need be.
+func (lex *lexicon) actsOf(w string) uint64 {
+	if e := lex.words[w]; e != nil && e.acts != 0 {
+		return e.acts
+	}
+	for _, ending := range [...]string{"s", "es", "ed", "d", "ing"} {
+		stem, ok := strings.CutSuffix(w, ending)
+		if !ok || len(stem) < 3 {
+			continue
+		}
+		for _, form := range [...]string{stem, stem + "e", stem[:len(stem)-1]} {
+			if e := lex.words[form]; e != nil && e.acts != 0 {
+				return e.acts
+			}
+		}
+	}
+	return 0
 }
 
 // term adds one word or phrase.
@@ -140,14 +177,10 @@ func (lex *lexicon) term(s string, e entry) {
 	if len(words) == 0 {
 		return
 	}
+	have := lex.entry(words[0])
 	if len(words) > 1 {
-		lex.starts[words[0]] = append(lex.starts[words[0]], phrase{rest: words[1:], entry: e})
+		have.starts = append(have.starts, phrase{rest: words[1:], entry: e})
 		return
-	}
-	have := lex.words[s]
-	if have == nil {
-		have = &entry{}
-		lex.words[s] = have
 	}
 	have.noun |= e.noun
 	have.verb |= e.verb
@@ -155,6 +188,16 @@ func (lex *lexicon) term(s string, e entry) {
 	have.past = have.past || e.past
 	have.gerund = have.gerund || e.gerund
 	have.ents = append(have.ents, e.ents...)
+}
+
+// entry returns the entry of a word, made if it is new.
+func (lex *lexicon) entry(w string) *entry {
+	e := lex.words[w]
+	if e == nil {
+		e = &entry{}
+		lex.words[w] = e
+	}
+	return e
 }
 
 // noun adds a thing with its plural; a leading "-" marks a form used as it is.

@@ -52,7 +52,7 @@ func (c Limits) Check(in Input) Result {
 	for i := range run.t.parts {
 		p := &run.t.parts[i]
 		if p.role == roleGoal || p.role == roleStep {
-			r.Parts = append(r.Parts, partName(p.span))
+			r.Parts = append(r.Parts, p.name)
 			run.part(p)
 		}
 		if p.role == roleStep {
@@ -170,20 +170,13 @@ func (x *index) onlyWith(k quantity.Kind) []int {
 	return only
 }
 
-// surroundings are words that make a number a property of something else, a
-// condition, an observation or a limit that is being quoted.
-var surroundings = []string{
-	"wind", "gust", "gusts", "airflow", "air", "inflow", "face", "draught", "alarm", "alarms", "trip", "trips", "cutout", "threshold", "limit", "limits", "rated", "rating", "boiling", "boils", "melting", "melts", "flash", "flashpoint", "ignition", "autoignition", "decomposes", "decomposition", "capacity", "range",
-	"pause", "stop", "stops", "abort", "withdraw", "if", "when", "whenever", "once", "should", "unless", "falls", "wenn", "si", "når", "hvis", "leaves", "exceed", "exceeds", "exceeded", "passes", "rises", "reaches", "drops", "kill", "visibility", "weather", "outside", "ambient", "room", "battery", "measured", "showed", "shows", "read", "reads", "reported", "stood", "logged", "last", "yesterday", "dial", "door", "water", "steam", "flame", "storage", "stored", "freezer", "shelf", "label",
-}
-
 // excluded reports whether the quantity is not one that the plan orders.
 func (r *limitRun) excluded(p *part, q *quantity.Quantity) bool {
 	k := tokenAt(p.toks, q.Start)
 	lo, hi := sentence(p.toks, min(k, len(p.toks)-1))
 	for j := k - 1; j >= lo && j >= k-7; j-- {
 		t := &p.toks[j]
-		if slices.Contains(surroundings, t.word) {
+		if t.fn&around != 0 {
 			return true
 		}
 		if t.before != brkNone && j < k-1 {
@@ -566,7 +559,7 @@ func (r *limitRun) calls(step int) {
 			}
 		}
 		for name, v := range c.Arguments {
-			q, ok := quantity.ReadArg(name, v)
+			q, ok := r.x.measure(name).Read(v)
 			if !ok || q.Bad || q.Kind == quantity.None || len(ents) != 1 {
 				continue
 			}

@@ -31,7 +31,7 @@ func (c Provenance) Check(in Input) Result {
 	paths := 0
 	for i := range t.parts {
 		p := &t.parts[i]
-		r.Parts = append(r.Parts, partName(p.span))
+		r.Parts = append(r.Parts, p.name)
 		n := len(r.Findings)
 		switch p.role {
 		case roleArgument:
@@ -179,15 +179,14 @@ func (x *index) stepCode(t *planText, p *part, dst []verdict.Finding) []verdict.
 			Message: h.rule.message, Need: h.rule.need, Refs: h.rule.refs,
 		})
 	}
-	boxed := x.sandboxed(t, p)
-	if kind, start, end := commandIn(p.text, true); kind != "" {
+	if kind, start, end := commandIn(p, true); kind != "" {
 		level := verdict.Block
-		if boxed {
+		if x.sandboxed(t, p) {
 			level = verdict.Flag
 		}
 		dst = append(dst, codeFinding("PROV-030", level, p.at(start, end), kind+" in the text of the plan"))
 	}
-	if i := x.scriptRun(p); i >= 0 && !boxed {
+	if i := x.scriptRun(p); i >= 0 && !x.sandboxed(t, p) {
 		dst = append(dst, codeFinding("PROV-031", verdict.Block, p.at(int(p.toks[i].start), int(p.toks[i].end)), "a script or program would run, and the step does not put it into the sandbox"))
 	}
 	return x.imageRef(p, dst)

@@ -28,6 +28,7 @@ const (
 // A part is one text of the plan with its place, read once for all checks.
 type part struct {
 	role  role
+	name  string       // how Result.Parts names it
 	span  verdict.Span // of the whole part
 	text  string
 	toks  []token
@@ -78,12 +79,13 @@ func readPlan(p *plan.Plan, lex *lexicon) *planText {
 	}
 	for i, a := range p.Attachments {
 		name := "attachments[" + strconv.Itoa(i+1) + "].text"
-		t.parts = append(t.parts, part{role: roleAttachment, span: verdict.Span{Part: name}, text: a.Text, call: -1})
+		t.parts = append(t.parts, part{role: roleAttachment, name: name, span: verdict.Span{Part: name}, text: a.Text, call: -1})
 	}
 	return t
 }
 
 func (t *planText) add(p part, lex *lexicon) {
+	p.name = p.span.String()
 	p.toks = lex.tokens(p.text)
 	if p.role != roleArgument {
 		p.quant = quantity.Read(p.text)
@@ -163,6 +165,7 @@ type token struct {
 	gerund     bool  // an -ing form
 	phrase     int8  // length of the phrase ending here, in words; 1 for a single word
 	ents       []int // entities of the site it names
+	starts     []phrase
 }
 
 // tokens splits text into folded words and says what the lexicon knows of each.
@@ -179,6 +182,7 @@ func (lex *lexicon) tokens(text string) []token {
 			break
 		}
 		if e := lex.words[t.word]; e != nil {
+			t.starts = e.starts
 			t.noun, t.verb, t.fn, t.past, t.gerund, t.ents = e.noun, e.verb, e.fn, e.past, e.gerund, e.ents
 		}
 		if t.address {
@@ -194,7 +198,7 @@ func (lex *lexicon) tokens(text string) []token {
 // phrases marks the last word of each known phrase with the phrase's classes.
 func (lex *lexicon) phrases(toks []token) {
 	for i := range toks {
-		for _, p := range lex.starts[toks[i].word] {
+		for _, p := range toks[i].starts {
 			if i+len(p.rest) >= len(toks) {
 				continue
 			}

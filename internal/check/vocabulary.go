@@ -97,3 +97,35 @@ var grammarTable = []struct {
 	{doubleNeg, `forget, hesitate, fail, neglect, only, worry, mind, bother, matter, wait`},
 	{only, `only, solely, exclusively`},
 }
+
+// surroundings are words that make a number a property of something else, a
+// condition, an observation or a limit that is being quoted.
+var surroundings = []string{
+	"wind", "gust", "gusts", "airflow", "air", "inflow", "face", "draught", "alarm", "alarms", "trip", "trips", "cutout", "threshold", "limit", "limits", "rated", "rating", "boiling", "boils", "melting", "melts", "flash", "flashpoint", "ignition", "autoignition", "decomposes", "decomposition", "capacity", "range",
+	"pause", "stop", "stops", "abort", "withdraw", "if", "when", "whenever", "once", "should", "unless", "falls", "wenn", "si", "når", "hvis", "leaves", "exceed", "exceeds", "exceeded", "passes", "rises", "reaches", "drops", "kill", "visibility", "weather", "outside", "ambient", "room", "battery", "measured", "showed", "shows", "read", "reads", "reported", "stood", "logged", "last", "yesterday", "dial", "door", "water", "steam", "flame", "storage", "stored", "freezer", "shelf", "label",
+}
+
+// sameActs are words for what a tool does, by the word its name carries. Each
+// line is one act.
+var sameActs = []string{
+	"goto move drive walk carry bring go goes travel patrol transport take takes fetch deliver send return head drives moves walks carries brings ride rides proceed continue transfer fly flies hand lead guide route way round rover",
+	"grip grasp hold pick grab clamp take lift holds picks gripper fetch",
+	"release place put deposit drop let places puts insert stand lay leave install plant",
+	"transfer pipette dispense add inject fill dilute plate dose pour aliquot seed feed run infuse mix liquid dispenses adds injects wells uL",
+	"mix shake vortex resuspend stir",
+	"set heat cool warm stir incubate keep hold adjust bring temperature bake dry thaw hotplate incubator blower cryostream cryo culture",
+	"exec run script execute evaluate evaluation fit compute code program analyse analysis blur collect calculate job regression model pack sync",
+	"run spin centrifuge cycle start execute autoclave sterilise heat react perform script evaluate fit program pcr amplify measure inject evaporate microwave reactor compute process analyse blur collect",
+	"read measure check look see query confirm observe watch monitor verify gauge reading reads value sensor status scan wait",
+	"lookup look query search find scan inventory stock check permit",
+	"append record log note write enter report register add save file document mark store protocol notebook lims record",
+	"notify tell inform call ask message alert warn say report send contact let announce debrief signal",
+	"dock park return charge station home back leave parks docks end",
+	"capture image photo picture film shoot scan thermal acoustic photograph take collect camera listen images photos captures rgb",
+	"request open ask take call get door lift close ride summon order",
+	"acquire collect expose frame frames pattern patterns shot diffraction data measure scan screening",
+	"mount load change swap sample pin puck", "unmount unload remove take return change",
+	"pause stop wait halt hold stand rest", "announce say speak voice greet voice message play",
+	"weigh balance mass weight tare", "uv cycle lamp irradiate sterilise", "takeoff take off start fly launch climb rise hover", "land return home back",
+	"unlock open badge hand over handover lock", "priority queue urgent routine emergency rank serve", "flow gas purge argon helium nitrogen hydrogen switch", "energy kev edge", "transmission attenuation attenuate atten shot", "laser align alignment beam", "shutter open close beam", "confirm load loaded check count",
+}

@@ -136,11 +136,30 @@ func argUnit(name string) (unit, string) {
 	return u, text
 }
 
+// A Measure is the unit an argument name states. It is made once for a name and
+// read with many values.
+type Measure struct {
+	unit unit
+	text string
+}
+
+// MeasureOf returns the measure of an argument name.
+func MeasureOf(name string) Measure {
+	u, text := argUnit(name)
+	return Measure{u, text}
+}
+
+// Kind returns what the argument measures, None if its name has no unit.
+func (m Measure) Kind() Kind { return m.unit.kind }
+
 // ReadArg reads the value of the argument called name: the unit comes from the
 // name. Text that holds a number is read as text; other values give false.
-func ReadArg(name string, value any) (Quantity, bool) {
-	u, text := argUnit(name)
-	q := Quantity{Kind: u.kind, Unit: text, Count: 1}
+func ReadArg(name string, value any) (Quantity, bool) { return MeasureOf(name).Read(value) }
+
+// Read reads one value of the argument.
+func (m Measure) Read(value any) (Quantity, bool) {
+	u := m.unit
+	q := Quantity{Kind: u.kind, Unit: m.text, Count: 1}
 	var v float64
 	var err error
 	switch x := value.(type) {
@@ -152,16 +171,7 @@ func ReadArg(name string, value any) (Quantity, bool) {
 	case int:
 		v = float64(x)
 	case string:
-		if qs := Read(x); len(qs) == 1 {
-			if qs[0].Kind == None && u.kind != None {
-				qs[0].Kind, qs[0].Unit = u.kind, text
-				for i, r := range qs[0].Readings {
-					qs[0].Readings[i] = r*u.factor + u.offset
-				}
-			}
-			return qs[0], true
-		}
-		return Quantity{}, false
+		return m.readText(x)
 	default:
 		return Quantity{}, false
 	}
@@ -172,6 +182,22 @@ func ReadArg(name string, value any) (Quantity, bool) {
 	q.Readings = []float64{v}
 	if u.gauge == bothGauge {
 		q.Readings = append(q.Readings, v+standardAtmosphere)
+	}
+	return q, true
+}
+
+// readText reads a number given as text; its own unit, if any, wins.
+func (m Measure) readText(s string) (Quantity, bool) {
+	qs := Read(s)
+	if len(qs) != 1 {
+		return Quantity{}, false
+	}
+	q := qs[0]
+	if q.Kind == None && m.unit.kind != None {
+		q.Kind, q.Unit = m.unit.kind, m.text
+		for i, r := range q.Readings {
+			q.Readings[i] = r*m.unit.factor + m.unit.offset
+		}
 	}
 	return q, true
 }

@@ -32,6 +32,8 @@ func readRows(t testing.TB, path string, extra bool) []Row {
 	return out
 }
 
+func sortFloats(x []float64) { sort.Float64s(x) }
+
 func auc(s []Scored, f func(Scored) float64) float64 {
 	s = append([]Scored(nil), s...)
 	sort.Slice(s, func(i, j int) bool { return f(s[i]) < f(s[j]) })
