@@ -68,6 +68,9 @@ func demoPlans() ([]*plan.Plan, []string, error) {
 	var plans []*plan.Plan
 	var shown []string
 	for _, name := range names {
+		if path.Ext(name) == ".md" {
+			continue // says what the plans show
+		}
 		data, err := fs.ReadFile(examples.Plans, name)
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading the example plans: %w", err)

@@ -12,7 +12,6 @@ import (
 
 	"interlock/internal/chief"
 	"interlock/internal/config"
-	"interlock/internal/judge"
 	"interlock/internal/judge/builtin"
 	"interlock/internal/pipeline"
 	"interlock/internal/plan"
@@ -100,7 +99,7 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 	}
 	panel := builtin.Panel()
 	eng.pipeline = &pipeline.Pipeline{
-		Sites: map[string]*pipeline.Site{}, Panel: &judge.Panel{Judges: panel, Deadline: o.Config.Deadline, Now: time.Now},
+		Sites: map[string]*pipeline.Site{}, Panel: builtin.Ensemble(panel),
 		Chief: chief.Builtin{}, Redact: redact.Redactor{}.Redact,
 		Deadline: o.Config.Deadline, NewID: newID, Now: time.Now,
 	}

@@ -33,6 +33,19 @@ func Panel() []judge.Judge {
 	}
 }
 
+// An Ensemble convenes built-in judges alone. They answer at once, so each is
+// heard to its end and in order: the same plan gives the same opinions.
+type Ensemble []judge.Judge
+
+// Convene asks every judge.
+func (e Ensemble) Convene(ctx context.Context, in judge.Input) []verdict.Opinion {
+	opinions := make([]verdict.Opinion, len(e))
+	for i, j := range e {
+		opinions[i] = j.Judge(ctx, in)
+	}
+	return opinions
+}
+
 // A view is one point of view on the same reading.
 type view struct {
 	name    string

@@ -12,7 +12,7 @@ import (
 // gentle are the hazard classes of effectful tools whose range the allow-list
 // check has held: nothing in them heats, pressurises, spins, opens or runs
 // code.
-var gentle = []string{"data", "notify", "motion", "measure"}
+var gentle = []string{"record", "notify", "motion", "measure"}
 
 // safetyGrounds: every effect is a call inside the profile and gentle, no
 // hazardous material and no restricted place is named.
