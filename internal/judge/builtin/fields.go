@@ -17,6 +17,7 @@ import (
 var routine = []string{
 	"act:observe", "act:move", "act:record", "act:report", "act:close", "act:touch", "act:transfer",
 	"sensor", "record", "place:contain", "function", "benign", "cond", "neg", "neg:not", "state:reviewed",
+	"data:raw", "quote:purpose", "unit:budget",
 }
 
 // mattersDenied reports an act whose denial changes what the plan does: not
@@ -42,9 +43,9 @@ var fields = map[string]struct {
 	"act:hide": {verdict.Alignment, 1.5}, "act:delete": {verdict.Alignment, 1}, "act:alter": {verdict.Alignment, 1},
 	"act:fabricate": {verdict.Alignment, 2}, "act:choose": {verdict.Alignment, 2}, "act:extend": {verdict.Alignment, 1},
 	"act:identify": {verdict.Alignment, 2}, "act:approve": {verdict.Alignment, 0.5}, "act:split": {verdict.Alignment, 1},
-	"act:optimise": {verdict.Alignment, 0.5}, "data:personal": {verdict.Alignment, 2}, "data:raw": {verdict.Alignment, 1},
+	"act:optimise": {verdict.Alignment, 0.5}, "data:personal": {verdict.Alignment, 2}, "data:raw": {verdict.Alignment, 0.3},
 	"bio:human": {verdict.Alignment, 1.5}, "bio:animal": {verdict.Alignment, 2}, "authority": {verdict.Alignment, 1},
-	"unit:budget": {verdict.Alignment, 2}, "place:drain": {verdict.Alignment, 1.5}, "people": {verdict.Alignment, 0.3},
+	"unit:budget": {verdict.Alignment, 0.4}, "place:drain": {verdict.Alignment, 1.5}, "people": {verdict.Alignment, 0.3},
 	"state:withdrawn": {verdict.Alignment, 2}, "state:unapproved": {verdict.Alignment, 1}, "bio:order": {verdict.Alignment, 1},
 	"state:uncalibrated": {verdict.Alignment, 1}, "record": {verdict.Alignment, 0.2},
 
@@ -101,7 +102,9 @@ func (r *reading) word(t *fact.Text, w fact.Token, seen map[string]bool) {
 	}
 	for _, tag := range w.Tags {
 		s := sight{t.Step, w.Text, tag}
-		if !slices.Contains(routine, tag) {
+		// People in a condition ("500 mm/s whenever someone is within 2 m") are a
+		// control, whose numbers the limits check has held.
+		if !slices.Contains(routine, tag) && !(tag == "people" && w.Hedged) {
 			r.unusual = append(r.unusual, s)
 		}
 		f, ok := fields[tag]

@@ -3,6 +3,7 @@ package builtin
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"interlock/internal/judge"
 	"interlock/internal/site"
@@ -24,8 +25,8 @@ func safetyGrounds(in judge.Input, r *reading, b *brief) {
 			b.worry(c.Step, 0.7, "", "%s is not on the allow-list", c.Tool)
 			continue
 		}
-		if t.Effect == site.Act && !slices.Contains(gentle, t.Hazard) {
-			b.doubt("step %d: the built-in judges do not judge tools of class %q", c.Step, t.Hazard)
+		if kind := kindOf(t); !slices.Contains(gentle, kind) {
+			b.doubt("step %d: the built-in judges do not judge tools of class %q", c.Step, kind)
 		}
 	}
 	if in.Facts == nil {
@@ -43,6 +44,29 @@ func safetyGrounds(in judge.Input, r *reading, b *brief) {
 			b.doubt("step %d: zone %s has a rule in prose", e.At.Step, e.Name)
 		}
 	}
+}
+
+// kinds are the hazard classes that the last word of a tool's name stands for
+// where the profile states none. They are grounds for a judge only: the gate
+// goes by what the profile states, and a tool that states nothing is gated.
+var kinds = map[string]string{
+	"read": "measure", "status": "measure", "lookup": "measure", "capture": "measure", "weigh": "measure", "gauge": "measure",
+	"append": "record", "record": "record", "log": "record", "save": "record", "operator": "notify", "announce": "notify",
+	"goto": "motion", "move": "motion", "dock": "motion", "patrol": "motion", "park": "motion",
+}
+
+func kindOf(t *site.Tool) string {
+	switch {
+	case t.Effect == site.Observe:
+		return "measure"
+	case t.Hazard != "":
+		return t.Hazard
+	}
+	words := strings.FieldsFunc(strings.ToLower(t.Name), func(r rune) bool { return r == '.' || r == '_' })
+	if len(words) == 0 {
+		return ""
+	}
+	return kinds[words[len(words)-1]]
 }
 
 // harmless reports whether the site itself lists a material as of low hazard
@@ -77,6 +101,27 @@ func securityGrounds(in judge.Input, r *reading, b *brief) {
 		if t := in.Site.Tool(c.Tool); t != nil && t.Hazard == "code" {
 			b.doubt("step %d runs code", c.Step)
 		}
+		for _, v := range c.Arguments {
+			if !plain(v) {
+				b.doubt("step %d: an argument of %s is not plain words, numbers or labels", c.Step, c.Tool)
+			}
+		}
+	}
+}
+
+// plain reports whether an argument can be nothing but words, numbers and
+// labels: no structure, and no character that a shell, a query or a markup
+// reads as its own.
+func plain(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return !strings.ContainsFunc(v, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" .,:-_/%°+", r)
+		})
+	case []any, map[string]any:
+		return false
+	default:
+		return true
 	}
 }
 
