@@ -44,6 +44,7 @@ type commands struct {
 	Review  reviewCmd  `cmd:"" help:"Plans that wait for a person."`
 	Audit   auditCmd   `cmd:"" help:"The record: show, verify, export, replay, prove."`
 	Doctor  doctorCmd  `cmd:"" help:"Show what is configured, reachable and unsafe; exit 1 if anything would fail."`
+	Kg      kgCmd      `cmd:"" help:"The knowledge graph: build, stats, query, show."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

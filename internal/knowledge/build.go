@@ -339,12 +339,14 @@ func (b *Builder) Build() (*Graph, error) {
 	if err := b.dangling(); err != nil {
 		return nil, err
 	}
-	g := &Graph{base: b.base, tab: b.tab.clone()}
+	g := &Graph{base: b.base}
+	var order tableOrder
+	g.tab, order = b.orderTables()
 	if b.base != nil {
 		g.first = int32(b.base.Len())
 	}
-	b.layNodes(g)
-	edges := b.listEdges(g)
+	b.layNodes(g, order)
+	edges := b.listEdges(g, order)
 	g.link(edges)
 	g.digest = digestOf(b.base, g.payload(edges))
 	g.prepare()
@@ -383,7 +385,34 @@ func (b *Builder) dangling() error {
 	return errors.New(strings.Join(bad, "; "))
 }
 
-func (b *Builder) layNodes(g *Graph) {
+// A tableOrder says where the entries of the builder's tables went.
+type tableOrder struct{ kinds, rels, nums []uint8 }
+
+// orderTables sorts what was not the base's, so that the graph does not depend
+// on the order in which things came.
+func (b *Builder) orderTables() (tables, tableOrder) {
+	t := b.tab.clone()
+	var kinds, rels, nums int
+	if b.base != nil {
+		kinds, rels, nums = len(b.base.tab.kinds), len(b.base.tab.rels), len(b.base.tab.nums)
+	}
+	slices.Sort(t.kinds[kinds:])
+	slices.Sort(t.rels[rels:])
+	slices.SortFunc(t.nums[nums:], func(x, y Number) int { return strings.Compare(x.Name, y.Name) })
+	var o tableOrder
+	for _, k := range b.tab.kinds {
+		o.kinds = append(o.kinds, uint8(slices.Index(t.kinds, k)))
+	}
+	for _, r := range b.tab.rels {
+		o.rels = append(o.rels, uint8(slices.Index(t.rels, r)))
+	}
+	for _, n := range b.tab.nums {
+		o.nums = append(o.nums, uint8(slices.Index(t.nums, n)))
+	}
+	return t, o
+}
+
+func (b *Builder) layNodes(g *Graph, o tableOrder) {
 	ids := make([]string, 0, len(b.nodes))
 	for id := range b.nodes {
 		ids = append(ids, id)
@@ -394,10 +423,13 @@ func (b *Builder) layNodes(g *Graph) {
 	for _, id := range ids {
 		n := b.nodes[id]
 		g.names = append(g.names, n.Name)
-		g.kind = append(g.kind, b.kindIdx[n.Kind])
+		g.kind = append(g.kind, o.kinds[b.kindIdx[n.Kind]])
 		g.src = append(g.src, b.srcIdx[n.Source])
 		g.cat = append(g.cat, n.Category)
 		nums := slices.Clone(b.numbers[id])
+		for i := range nums {
+			nums[i].name = o.nums[nums[i].name]
+		}
 		slices.SortFunc(nums, func(x, y numAttr) int {
 			return cmp.Or(cmp.Compare(x.name, y.name), cmp.Compare(x.src, y.src), cmp.Compare(x.value, y.value))
 		})
@@ -434,7 +466,7 @@ type rawEdge struct {
 	rel, src uint8
 }
 
-func (b *Builder) listEdges(g *Graph) []rawEdge {
+func (b *Builder) listEdges(g *Graph, o tableOrder) []rawEdge {
 	out := make([]rawEdge, 0, len(b.edges))
 	for k, v := range b.edges {
 		from, _ := g.NodeByID(k.from)
@@ -443,7 +475,7 @@ func (b *Builder) listEdges(g *Graph) []rawEdge {
 		if v.derived {
 			src |= derivedBit
 		}
-		out = append(out, rawEdge{from, to, k.rel, src})
+		out = append(out, rawEdge{from, to, o.rels[k.rel], src})
 	}
 	slices.SortFunc(out, func(x, y rawEdge) int {
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.rel, y.rel), cmp.Compare(x.to, y.to))

@@ -269,7 +269,7 @@ func (g *Graph) choose(w *walk) []scored {
 	for _, i := range w.touched {
 		h, k := g.at(i)
 		t := g.templates[h.kind[k]]
-		if t == nil {
+		if t == nil || t.met && w.from[i]-1 != i {
 			continue
 		}
 		s := scored{i, (w.p[i] + restart*w.r[i]) * t.weight}
@@ -297,7 +297,7 @@ func (g *Graph) choose(w *walk) []scored {
 func (g *Graph) render(w *walk, chosen []scored, tokens int) []Hit {
 	hits := make([]Hit, 0, len(chosen))
 	for _, s := range chosen {
-		for _, e := range g.statements(s.node) {
+		for _, e := range g.Statements(s.node) {
 			cost := Tokens(e.Statement) + Tokens(e.ID)
 			if cost > tokens {
 				continue

@@ -26,6 +26,7 @@ type template struct {
 	numbers bool // a second statement with the numbers
 	deep    bool // facets may be those of what the node is an instance of
 	bare    bool // said even if no facet has anything
+	met     bool // said only of a node that is a seed: a pair whose two sides are there
 }
 
 const (
@@ -40,8 +41,8 @@ var kindTemplates = map[string]template{
 		{RelHazard, out, "hazards", 8}, {RelGroup, out, "reactive group", 3}, {RelTrait, out, "traits", 6}, {RelCarcinogen, out, "", 2}, {RelUN, out, "shipped as", 2},
 	}},
 	"substance_group": {weight: 0.6, facets: []facet{{RelHazard, out, "hazards", 8}}},
-	KindIncompatible:  {weight: 4, bare: true, facets: []facet{{RelEvolves, out, "may give off", 6}, {RelReaction, out, "", 5}}},
-	KindCaution:       {weight: 2, bare: true, facets: []facet{{RelEvolves, out, "may give off", 6}, {RelReaction, out, "", 5}}},
+	KindIncompatible:  {weight: 4, bare: true, met: true, facets: []facet{{RelEvolves, out, "may give off", 6}, {RelReaction, out, "", 5}}},
+	KindCaution:       {weight: 2, bare: true, met: true, facets: []facet{{RelEvolves, out, "may give off", 6}, {RelReaction, out, "", 5}}},
 	KindHazard:        {weight: 0.8, facets: []facet{{RelClass, out, "means", 3}}},
 	"physical_hazard": {weight: 1.5, facets: []facet{{RelControl, out, "controlled by", 6}}},
 	KindRobot:         {weight: 2, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "is a", 2}}},
@@ -102,8 +103,8 @@ func prepareTemplates(t *tables) []*preparedTemplate {
 	return out
 }
 
-// statements puts a node into words: what it is joined to, and its numbers.
-func (g *Graph) statements(i int32) []verdict.Evidence {
+// Statements puts a node into words: what it is joined to, and its numbers.
+func (g *Graph) Statements(i int32) []verdict.Evidence {
 	h, k := g.at(i)
 	t := g.templates[h.kind[k]]
 	if t == nil {
