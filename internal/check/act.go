@@ -14,7 +14,9 @@ import (
 // A pattern is a sequence of items: "@group" is a form of a verb of the group,
 // "@group!" one that also stands where a verb stands, "@group:ed" a past form,
 // "#class" a thing of the class, "a/b" one of these words, "~n" up to n other
-// words in the same clause. Several groups or classes are joined by commas.
+// words in the same clause, "+n" the same across commas. Several groups or
+// classes are joined by commas. A pattern that starts with "&" holds when all
+// its items are in one sentence, in any order, and none marked "-" is.
 type actRule struct {
 	id       string
 	level    verdict.Level // when the act is asserted
@@ -35,7 +37,9 @@ type item struct {
 	verbs  group
 	nouns  class
 	words  []string
-	gap    int // words that may stand before it
+	gap    int  // words that may stand before it
+	wide   bool // the gap may cross commas
+	absent bool // of a pattern without order: must not be there
 	past   bool
 	verbal bool // needs verb position
 }
@@ -43,7 +47,8 @@ type item struct {
 type pattern struct {
 	rule  *actRule
 	items []item
-	act   int // the item that negation and quotation are judged at
+	act   int  // the item that negation and quotation are judged at
+	bag   bool // items in any order within a sentence
 }
 
 // An actSet is a compiled list of rules.
@@ -87,14 +92,20 @@ func (s *actSet) index(p *pattern) {
 
 func compilePattern(r *actRule, text string) *pattern {
 	p := &pattern{rule: r, act: -1}
-	gap := 0
+	gap, wide := 0, false
 	for _, f := range strings.Fields(text) {
-		if n, ok := strings.CutPrefix(f, "~"); ok {
-			gap, _ = strconv.Atoi(n)
+		switch {
+		case f == "&":
+			p.bag = true
+			continue
+		case f[0] == '~' || f[0] == '+':
+			gap, _ = strconv.Atoi(f[1:])
+			wide = f[0] == '+'
 			continue
 		}
-		it := item{gap: gap}
-		gap = 0
+		it := item{gap: gap, wide: wide, absent: f[0] == '-'}
+		f = strings.TrimPrefix(f, "-")
+		gap, wide = 0, false
 		switch f[0] {
 		case '@':
 			f, it.past = strings.CutSuffix(f[1:], ":ed")
@@ -153,11 +164,12 @@ func (s *actSet) find(toks []token, dst []hit) []hit {
 func (s *actSet) try(toks []token, i int, ps []*pattern, dst []hit) []hit {
 	for _, p := range ps {
 		var at [8]int
-		if !p.items[0].matches(toks, i, -1) || !p.rest(toks, i, 1, at[:]) {
+		if !p.items[0].matches(toks, i, -1) || p.bag && !p.together(toks, i, at[:]) || !p.bag && !p.rest(toks, i, 1, at[:]) {
 			continue
 		}
 		at[0] = i
-		h := hit{rule: p.rule, act: at[p.act], start: i, end: at[len(p.items)-1]}
+		last := at[:len(p.items)]
+		h := hit{rule: p.rule, act: at[p.act], start: slices.Min(last), end: slices.Max(last)}
 		if !slices.ContainsFunc(dst, func(o hit) bool { return o.rule == h.rule && (o.act == h.act || o.end == h.end) }) {
 			dst = append(dst, h)
 		}
@@ -172,7 +184,7 @@ func (p *pattern) rest(toks []token, from, k int, at []int) bool {
 	}
 	it := &p.items[k]
 	for j := from + 1; j < len(toks) && j <= from+1+it.gap+2; j++ {
-		if toks[j].before != brkNone {
+		if toks[j].before == brkStop || toks[j].before == brkComma && !it.wide {
 			return false
 		}
 		// Words of a phrase count as one: "the laser safety scanner".
@@ -188,6 +200,26 @@ func (p *pattern) rest(toks []token, from, k int, at []int) bool {
 		}
 	}
 	return false
+}
+
+// together matches the items of a pattern without order around toks[i].
+func (p *pattern) together(toks []token, i int, at []int) bool {
+	lo, hi := sentence(toks, i)
+	for k := 1; k < len(p.items); k++ {
+		it, found := &p.items[k], false
+		for j := lo; j < hi && !found; j++ {
+			if j != i && it.matches(toks, j, -1) {
+				found, at[k] = true, j
+			}
+		}
+		if found == it.absent {
+			return false
+		}
+		if it.absent {
+			at[k] = i
+		}
+	}
+	return true
 }
 
 // linked reports whether the words between two items leave them together. The

@@ -44,7 +44,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-010", level: verdict.Block, class: verdict.Alignment, refs: []string{"ALCOA+"},
 		message: "records or measured values would be falsified", need: "record what was measured, when it was measured",
-		patterns: []string{"@forge! ~3 #record,value,data,identity,calibration", "#record,value,data ~3 @forge:ed", "make/makes/made/making up ~1 the/some/missing/plausible ~2 #value,data", "as if/though ~4 measured/recorded/observed/sampled"},
+		patterns: []string{"@forge! ~3 #record,value,data,identity,calibration", "#record,value,data ~3 @forge:ed", "make/makes/made/making up ~1 the/some/missing/plausible ~2 #value,data", "as if/though ~4 measured/recorded/observed/sampled", "times/values/readings/points/results/numbers/figures ~8 would have ~2 passed/shown/read/measured/been/given"},
 	},
 	{
 		id: "INT-011", level: verdict.Block, class: verdict.Adversarial,
@@ -81,7 +81,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-030", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0024"}, excused: person | approval,
 		message: "data would leave the site", need: "leave the data inside; the person who may release them sends them",
-		patterns: []string{"@send! ~4 #data ~8 #outside", "@send! ~6 #outside ~4 #data", "#data ~4 @send:ed ~6 #outside", "@steal! ~3 #data ~8 #outside"},
+		patterns: []string{"@send! ~4 #data ~8 #outside", "@send! ~6 #outside ~4 #data", "#data ~4 @send:ed ~6 #outside", "@steal! ~3 #data ~8 #outside", "hand/hands/give/gives/pass/passes ~4 #data ~6 #outside"},
 	},
 	{
 		id: "INT-031", level: verdict.Flag, class: verdict.Adversarial,
@@ -111,8 +111,18 @@ var integrityActs = []actRule{
 	{
 		id: "INT-044", level: verdict.Flag, class: verdict.Adversarial,
 		message: "work would be split, renamed or timed so that a limit or a check does not apply", need: "put the whole in one plan",
-		patterns: []string{"so/in that/order ~1 no/none/neither/nobody/each/nothing ~6 passes/exceeds/triggers/reaches/needs/requires/notices/sees/pass/exceed/trigger/reach/need/require/notice/asks", "@split! ~8 below/under/beneath ~3 #limit,approval", "not/avoid/avoids/without ~1 be/being/getting/to ~1 flagged/detected/noticed/caught/spotted/screened", "unnoticed/undetected/unobserved", "unmanned/unattended/unwatched ~4 so/to", "stay/stays/staying/remain below/under ~3 #limit ~4 of/for ~2 #approval"},
+		patterns: []string{"so/in that/order ~1 no/none/neither/nobody/each/nothing ~6 passes/exceeds/triggers/reaches/needs/requires/notices/sees/pass/exceed/trigger/reach/need/require/notice/asks", "@split! ~8 below/under/beneath ~3 #limit,approval", "not/avoid/avoids/without ~1 be/being/getting ~1 flagged/detected/noticed/caught/spotted/screened", "unnoticed/undetected/unobserved", "unmanned/unattended/unwatched ~4 so/to", "stay/stays/staying/remain below/under ~3 #limit ~4 of/for ~2 #approval"},
 		negative: true,
+	},
+	{
+		id: "INT-046", level: verdict.Block, class: verdict.Adversarial,
+		message: "something would be arranged so that a check does not notice it", need: "let the check see it",
+		patterns: []string{"enough/so/order ~3 not ~1 to/be/get ~1 be/flagged/detected/caught/noticed/screened ~1 flagged/detected/caught/noticed/screened", "enough/so/order not to be/get flagged/detected/caught/noticed/screened", "evade/evades/evading/dodge/dodges/sidestep/outwit/circumvent ~3 #control,approval,limit,calibration", "& @split! below/under/smaller/short -less #approval avoid/avoids/avoiding/without/no/escape"},
+	},
+	{
+		id: "INT-045", level: verdict.Flag, class: verdict.Adversarial,
+		message: "work would go on after a stop, or at a time chosen because nobody looks", need: "go on only after the release by a named person",
+		patterns: []string{"& #stopping wait/waits/minutes/seconds/minute/automatically/itself again/resume/resumes/continue/continues/restart/restarts/proceed/on -#approval -#person -#authority", "& stops/stopped wait/waits/minutes/seconds/minute/automatically/itself again/resume/resumes/continue/continues/restart/restarts -#approval -#person -#authority", "when/while/as/until ~4 unmanned/unwatched/unguarded/asleep", "when/while nobody ~2 looks/watches/there/looking/watching"},
 	},
 	{
 		id: "INT-050", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0043"},
@@ -122,7 +132,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-051", level: verdict.Flag, class: verdict.Adversarial,
 		message: "a signal would be simulated or a stale value used for a condition", need: "use the live reading",
-		patterns: []string{"@pretend! ~3 #signal", "@carry! ~3 #value ~6 before/earlier/logged/from", "@weaken! ~3 #signal", "hose/fan/lamp/heater/air ~10 head/tip/face/inlet ~3 #signal,warning", "keeps/holds/keep/hold ~2 display/reading/value/indicator/needle ~1 steady/constant/green/calm/low"},
+		patterns: []string{"@pretend! ~3 #signal", "@carry ~3 #value ~6 before/earlier/logged/yesterday", "@weaken! ~3 #signal", "hose/fan/lamp/heater/air ~10 head/tip/face/inlet ~3 #signal,warning", "keeps/holds/keep/hold ~2 display/reading/value/indicator/needle ~1 steady/constant/green/calm/low"},
 	},
 	{
 		id: "INT-060", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0015"},

@@ -12,14 +12,14 @@ import (
 // an empty list means any argument.
 var commands = map[string][]string{
 	"ros2": {"param", "topic", "service", "run", "launch", "action", "node", "lifecycle", "control"}, "rosservice": nil, "rostopic": nil, "rosparam": nil, "rosrun": nil, "roslaunch": nil,
-	"sudo": nil, "curl": nil, "wget": nil, "chmod": nil, "chown": nil, "ssh": {"-", "@"}, "scp": nil, "rsync": nil, "nc": {"-"}, "ncat": {"-"}, "rm": {"-"}, "dd": {"if="}, "mkfs": nil,
+	"sudo": nil, "curl": nil, "wget": nil, "chmod": nil, "chown": nil, "ssh": {"-", "@"}, "scp": nil, "rsync": nil, "nc": {"-"}, "ncat": {"-"}, "rm": {"-r", "-f"}, "dd": {"if="}, "mkfs": nil,
 	"bash": {"-", "/", "<"}, "sh": {"-", "/"}, "zsh": {"-"}, "python": {"-", "/"}, "python3": {"-", "/"}, "perl": {"-"}, "node": {"-"}, "powershell": nil, "cmd.exe": nil, "kubectl": nil, "docker": {"run", "exec", "cp", "pull", "load"},
 	"git": {"clone", "pull", "push"}, "pip": {"install"}, "pip3": {"install"}, "npm": {"install", "i "}, "apt": {"install"}, "apt-get": {"install"}, "conda": {"install"}, "cargo": {"install"}, "crontab": nil, "systemctl": nil, "nsenter": nil, "insmod": nil, "modprobe": nil, "eval": {"$", "\"", "'", "("}, "export": {"PATH", "LD_"}, "iptables": nil, "mount": {"-", "/"}, "kill": {"-"}, "pkill": nil, "tee": {"/"},
 }
 
 // calls are the functions of robot, instrument and scripting languages that
 // show code when followed by a bracket.
-var callNames = []string{"movej(", "movel(", "movep(", "servoj(", "speedj(", "speedl(", "set_digital_out(", "set_standard_digital_out(", "set_tcp(", "popup(", "textmsg(", "socket_open(", "protocol.", "os.system(", "subprocess.", "__import__(", "eval(", "exec(", "system(", "popen(", "import os", "import sys", "import subprocess", "require(", "document.cookie", "xp_cmdshell", "load_file(", "pg_sleep(", "rostopic.pub", "rospy.", "rclpy."}
+var callNames = []string{"movej(", "movel(", "movep(", "servoj(", "speedj(", "speedl(", "set_digital_out(", "set_standard_digital_out(", "set_tcp(", "popup(", "textmsg(", "socket_open(", "protocol.load_", "protocol_api", "os.system(", "subprocess.", "__import__(", "eval(", "exec(", "popen(", "import os\n", "import os;", "import sys\n", "import sys;", "import subprocess", "require(", "document.cookie", "xp_cmdshell", "load_file(", "pg_sleep(", "rostopic.pub", "rospy.", "rclpy."}
 
 // commandIn finds a command line, a program or a query in text and says what
 // it is; kind is "" when there is none. In prose a single word such as "kill"
@@ -38,7 +38,7 @@ func commandIn(p *part, inProse bool) (kind string, start, end int) {
 			return "program text", i, i + len(c)
 		}
 	}
-	if kind, start, end = query(low); kind != "" {
+	if kind, start, end = query(text, low); kind != "" {
 		return kind, start, end
 	}
 	if kind, start, end = shell(text); kind != "" {
@@ -124,24 +124,33 @@ func cutSpace(s string) string {
 	return head
 }
 
+// statements are the beginnings of database statements, each with what must
+// follow within reach unless it is written in capitals: prose says "insert
+// into the rack" and "delete from the list" as well.
+var statements = [...][2]string{{"update ", " set "}, {"delete from ", " where "}, {"insert into ", "values"}, {"drop table", ";"}, {"alter table", ";"}, {"drop database", ";"}, {"truncate table", ";"}, {"union select", ""}, {"select ", " from "}, {"' or '1'='1", ""}, {"' or 1=1", ""}, {"');", ""}, {"'; --", ""}, {"\";--", ""}}
+
 // query finds database statements and the usual ways to break out of one.
-func query(low string) (string, int, int) {
-	for _, q := range [...][2]string{{"update ", " set "}, {"delete from ", ""}, {"insert into ", ""}, {"drop table", ""}, {"alter table", ""}, {"drop database", ""}, {"truncate table", ""}, {"union select", ""}, {"select ", " from "}, {"' or '1'='1", ""}, {"' or 1=1", ""}, {"');", ""}, {"'; --", ""}, {"\";--", ""}} {
+func query(text, low string) (string, int, int) {
+	const reach = 80
+	for _, q := range statements {
 		i := strings.Index(low, q[0])
-		if i < 0 || wordBefore(low, i) && q[0][0] >= 'a' {
+		if i < 0 || i+len(q[0]) > len(text) || q[0][0] >= 'a' && wordBefore(low, i) {
 			continue
 		}
 		rest := low[i+len(q[0]):]
-		if q[1] == "" {
-			return "a database statement", i, i + len(q[0])
-		}
-		// A statement names a table in one word before its second keyword, and
-		// assigns or lists columns; English "select one from" does neither.
+		rest = rest[:min(len(rest), reach)]
+		capitals := len(text) == len(low) && text[i:i+len(q[0])] == strings.ToUpper(q[0])
 		j := strings.Index(rest, q[1])
-		if j < 0 || j > 60 {
-			continue
+		found := q[1] == "" || j >= 0
+		switch q[0] {
+		case "update ":
+			found = found && !strings.Contains(rest[:max(j, 0)], " ") && strings.Contains(rest[max(j, 0):], "=")
+		case "select ":
+			found = found && (strings.Contains(rest[:max(j, 0)], "*") || strings.Contains(rest, " where ") && strings.Contains(rest, "="))
+		case "delete from ":
+			found = found && strings.Contains(rest, "=")
 		}
-		if q[0] == "update " && !strings.Contains(rest[:j], " ") && strings.Contains(rest[j:], "=") || q[0] == "select " && (strings.Contains(rest[:j], "*") || strings.Contains(rest[j:], " where ") && strings.Contains(rest[j:], "=")) {
+		if found || capitals && q[0] != "select " && q[0] != "update " {
 			return "a database statement", i, i + len(q[0])
 		}
 	}
@@ -156,23 +165,31 @@ func shell(text string) (string, int, int) {
 		}
 	}
 	if i := strings.IndexByte(text, '`'); i >= 0 {
-		if j := strings.IndexByte(text[i+1:], '`'); j > 0 && strings.Contains(text[i+1:i+1+j], " ") {
+		if j := strings.IndexByte(text[i+1:], '`'); j > 0 && startsCommand(text[i+1:i+1+j]) {
 			return "a shell or template expression", i, i + j + 2
 		}
 	}
 	return "", 0, 0
 }
 
+// startsCommand reports whether quoted text begins like a command line.
+func startsCommand(s string) bool {
+	_, known := commands[cutSpace(strings.ToLower(s))]
+	return known || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "/")
+}
+
 // machineCode finds lines of G-code and URScript blocks.
 func machineCode(text string) (string, int, int) {
-	offset := 0
+	offset, lines := 0, 0
 	for line := range strings.Lines(text) {
 		l := strings.TrimSpace(line)
 		if strings.HasPrefix(l, "def ") && strings.Contains(l, "(") && strings.HasSuffix(l, ":") {
 			return "program text", offset, offset + len(l)
 		}
 		if f := strings.Fields(l); len(f) >= 2 && gWord(f[0], "GM") && gWord(f[1], "XYZABCFSEIJKPR") {
-			return "G-code", offset, offset + len(l)
+			if lines++; lines > 1 || len(f) > 2 && gWord(f[2], "XYZABCFSEIJKPR") {
+				return "G-code", offset, offset + len(l)
+			}
 		}
 		offset += len(line)
 	}
@@ -238,8 +255,18 @@ func wordEnd(s string) int {
 // argumentCode looks for code in the arguments of calls. A call of the sandbox
 // tool is the one place where a script belongs; there, ways out are looked for.
 func (x *index) argumentCode(p *part, dst []verdict.Finding) []verdict.Finding {
+	if a := x.site.FindAgent(p.text); a != nil && !trusted(a.Trust) {
+		f := codeFinding("PROV-018", verdict.Block, p.span, "a call is addressed to an agent that the site does not trust")
+		f.Need, f.Refs = "address it to a person or a registered agent", []string{"CWE-862"}
+		dst = append(dst, f)
+	}
 	if x.codeTool(p.tool) {
 		return x.scriptArgument(p, dst)
+	}
+	if i := placeholder(p.text); i >= 0 {
+		f := codeFinding("PROV-040", verdict.Flag, p.at(i, len(p.text)), "an argument holds a placeholder in place of a value")
+		f.Need, f.Refs = "give the value itself", nil
+		dst = append(dst, f)
 	}
 	if kind, start, end := commandIn(p, freeText(p.arg)); kind != "" {
 		return append(dst, codeFinding("PROV-032", verdict.Block, p.at(start, end), kind+" in an argument of "+p.tool))
@@ -258,6 +285,19 @@ func (x *index) argumentCode(p *part, dst []verdict.Finding) []verdict.Finding {
 		return append(dst, codeFinding("PROV-035", verdict.Flag, p.at(max(0, i-5), i+3), "an argument points to an address on a network"))
 	}
 	return dst
+}
+
+// placeholder finds "<…>" with words inside: a value that is filled in later is
+// not the value that is judged (C42).
+func placeholder(s string) int {
+	i := strings.IndexByte(s, '<')
+	if i < 0 || i+2 >= len(s) || s[i+1] == ' ' || s[i+1] == '=' || isDigit(s[i+1]) {
+		return -1
+	}
+	if j := strings.IndexByte(s[i:], '>'); j > 2 {
+		return i
+	}
+	return -1
 }
 
 // callSyntax finds "name(" with something inside, or -1.

@@ -53,6 +53,11 @@ func compile(s *site.Site) *index {
 		x.toolFamily(&s.Tools[i])
 	}
 	x.people()
+	for _, a := range s.Agents {
+		if !trusted(a.Trust) {
+			x.lex.name(a.ID, entry{noun: outside}) // whoever gets data there has taken them out
+		}
+	}
 	if x.sandbox != "" {
 		x.lex.name(s.Sandbox.Name, entry{noun: control})
 	}

@@ -119,6 +119,10 @@ func (x *index) agent(t *planText, dst []verdict.Finding) []verdict.Finding {
 	return dst
 }
 
+// trusted reports whether an agent may take part at all; an unknown word for
+// trust counts as none.
+func trusted(trust string) bool { return trust == "registered" || trust == "limited" }
+
 // toolRights returns the tools an agent may use and whether its rights are
 // nothing but tools; rights in prose are for judges.
 func (x *index) toolRights(a *site.Planner) (names []string, all bool) {
@@ -139,7 +143,7 @@ func (x *index) behind(t *planText, dst []verdict.Finding) []verdict.Finding {
 	switch {
 	case who == "":
 		f.Message = "nobody is named behind the plan"
-	case agent != nil && agent.Trust != "registered" && agent.Trust != "limited":
+	case agent != nil && !trusted(agent.Trust):
 		f.Rule, f.Level, f.Message = "PROV-016", verdict.Block, "the plan is handed in for an agent that may not submit plans"
 	case agent != nil:
 		f.Rule, f.Message = "PROV-017", "an agent, not a person, stands behind the plan"
@@ -253,7 +257,7 @@ func scriptName(w string) bool {
 		return false
 	}
 	switch w[i+1:] {
-	case "py", "sh", "bash", "ps1", "bat", "cmd", "js", "ts", "rb", "pl", "lua", "vbs", "jar", "exe", "elf", "so", "dll", "bin", "run", "urp", "script", "urscript", "gcode", "nc", "ipynb", "m", "r", "jl", "go", "rs", "c", "cpp", "sql", "launch", "apk", "deb", "rpm", "msi", "ko", "wasm", "mac", "prg", "krl", "src", "rapid":
+	case "py", "sh", "bash", "ps1", "bat", "cmd", "js", "ts", "rb", "pl", "lua", "vbs", "jar", "exe", "elf", "dll", "bin", "urp", "script", "urscript", "gcode", "nc", "ipynb", "jl", "rs", "cpp", "sql", "launch", "apk", "deb", "rpm", "msi", "ko", "wasm", "mac", "prg", "krl", "src", "rapid":
 		return true
 	}
 	return false

@@ -91,6 +91,7 @@ func TestCodeInSteps(t *testing.T) {
 		verdict.Flag: {"Update the firmware of arm_1.", "Leave a helper process waiting between the calls.", "Install the driver package.", "Run the sequence on the instrument PC.", "In the sandbox run: curl https://x.example/data.csv"},
 		verdict.Pass: {
 			"Run the reviewed script fit.py in the sandbox.", "Run fit.py in t-sbx-01, limit 120 s, no network.", "Nothing runs outside the sandbox.", "Move arm_1 home and record it.", "Ben Roth installs the signed firmware 3.2 by hand; sign-off BR-7.", "Read the file table.csv.", "The script fit.py is not run today.",
+			"Follow the new version of the protocol.", "Insert into bsc1 with the lid closed; then wait.", "Delete from the list what is not needed.", "Import oscilloscope data from the run.", "Press `start run` on the panel.", "G10 vials, E2 caps.", "The system(s) are closed.",
 			"Select one vial from rack 3.", "Update the notebook.", "Pull the tray out.", "Run the pump at 1 mL/min.", "Start the centrifuge.", "Call Ben Roth.", "Kill the sequence if the pressure leaves 60 to 380 bar.", "Use acme/sandbox at sha256:7c1f0e9a52d4b86c3e7780f1a9d25b6e4410c7f83ab1d9e26f5507cc81b4a3d2 in the sandbox.",
 			"Download nothing; no package is installed.", "Patch the hole in the film with tape.", "Take an image of the plate.", "Primer: GATTACAGATTACAGATTACAGATTACAGATTACA.", "Firmware updates are not part of this plan.",
 		},
