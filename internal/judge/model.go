@@ -127,9 +127,19 @@ func (j *modelJudge) once(ctx context.Context, in Input, q Question, sample int)
 	if err != nil {
 		return verdict.Opinion{Abstained: abstention(err), LeftOut: q.LeftOut}, false
 	}
+	if reply.Stop == llm.StopTooLong {
+		return o, true
+	}
+	return FromReply(reply, q, in), false
+}
+
+// FromReply turns a model's reply to a question into an opinion. It has no
+// judge's name yet.
+func FromReply(reply llm.Reply, q Question, in Input) verdict.Opinion {
+	var o verdict.Opinion
 	switch reply.Stop {
 	case llm.StopTooLong:
-		return o, true
+		o = tooLong()
 	case llm.StopRefused:
 		o = verdict.Opinion{Abstained: "refused to judge", Concern: true}
 	case llm.StopLength:
@@ -145,7 +155,7 @@ func (j *modelJudge) once(ctx context.Context, in Input, q Question, sample int)
 	}
 	o.Model, o.LeftOut = reply.Model, q.LeftOut
 	o.Usage = verdict.Usage{InputTokens: reply.InputTokens, OutputTokens: reply.OutputTokens, Cost: reply.Cost}
-	return o, false
+	return o
 }
 
 func abstention(err error) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,12 +16,13 @@ var (
 	ErrTwoObjects = errors.New("the answer holds more than one JSON object")
 )
 
-// Object takes the one JSON object out of an answer. Fences and prose around
-// it are passed over; anything that leaves a doubt which object is meant, or
-// whether it is whole, is an error: no object, two objects, one that does not
-// parse, a key given twice, invalid UTF-8.
+// Object takes the one JSON object out of an answer. Fences, prose and a
+// leading block of thoughts around it are passed over, and line breaks that
+// stand raw inside its texts count as such; anything that leaves a doubt which
+// object is meant, or whether it is whole, is an error: no object, two objects,
+// one that does not parse, a key given twice, invalid UTF-8.
 func Object(answer string) ([]byte, error) {
-	data := []byte(answer)
+	data := escapeBreaks([]byte(afterThoughts(answer)))
 	start := nextObject(data)
 	if start < 0 {
 		return nil, ErrNoObject
@@ -52,6 +54,53 @@ func nextObject(b []byte) int {
 	}
 	return -1
 }
+
+// afterThoughts cuts the block in which some open models think aloud.
+func afterThoughts(answer string) string {
+	if !strings.HasPrefix(strings.TrimSpace(answer), "<think>") {
+		return answer
+	}
+	_, rest, _ := strings.Cut(answer, "</think>")
+	return rest
+}
+
+// escapeBreaks escapes line breaks and tabs inside the texts of the first JSON
+// object: models that write without a schema leave them raw. Outside of its
+// texts, and after its end, nothing changes.
+func escapeBreaks(b []byte) []byte {
+	start := nextObject(b)
+	if start < 0 {
+		return b
+	}
+	out := append(make([]byte, 0, len(b)+16), b[:start]...)
+	inside, escaped, depth := false, false, 0
+	for i, c := range b[start:] {
+		switch {
+		case escaped:
+			escaped = false
+		case inside && c == '\\':
+			escaped = true
+		case c == '"':
+			inside = !inside
+		case inside:
+			if e, raw := breaks[c]; raw {
+				out = append(out, '\\', e)
+				continue
+			}
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return append(out, b[start+i:]...)
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// breaks are the characters that models leave raw, with their escapes.
+var breaks = map[byte]byte{'\n': 'n', '\r': 'r', '\t': 't'}
 
 // Decode reads an object strictly into dst: keys are case-sensitive, values
 // have exactly the type of their field. Unknown keys are passed over, unless
