@@ -3,6 +3,7 @@ package rule
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
@@ -23,7 +24,7 @@ func text(name string) *cel.Type { return cel.ObjectType("rule." + name) }
 // newEnv declares what rules may read. Anything else does not compile.
 func newEnv(p patterns) (*cel.Env, error) {
 	types := []any{ext.ParseStructTags(true)}
-	for _, v := range []any{&Text{}, &Thing{}, &Value{}, &Call{}, &Vessel{}, &Claim{}, &Proof{}, &Person{}} {
+	for _, v := range []any{&Text{}, &Thing{}, &Value{}, &Call{}, &Vessel{}, &Claim{}, &Proof{}, &Person{}, &Window{}} {
 		types = append(types, reflect.TypeOf(v))
 	}
 	env, err := cel.NewEnv(append([]cel.EnvOption{
@@ -68,6 +69,16 @@ func functions(p patterns) []cel.EnvOption {
 		number("max", func(v *Value) bool { return true }, func(best, v float64) bool { return v > best }, noValue),
 		number("min", func(v *Value) bool { return true }, func(best, v float64) bool { return v < best }, -noValue),
 		number("setting", func(v *Value) bool { return !v.Limit }, func(best, v float64) bool { return v > best }, noValue),
+		cel.Function("between", cel.MemberOverload("text_between", []*cel.Type{text("Text"), cel.IntType, cel.IntType}, cel.BoolType,
+			cel.FunctionBinding(func(args ...ref.Val) ref.Val {
+				x, ok := args[0].Value().(*Text)
+				from, okFrom := args[1].Value().(int64)
+				to, okTo := args[2].Value().(int64)
+				if !ok || !okFrom || !okTo {
+					return types.NewErr("between: want a text and two times in minutes after midnight")
+				}
+				return types.Bool(x.between(Window{From: from, To: to}))
+			}))),
 		cel.Function("names", cel.MemberOverload("text_names", []*cel.Type{text("Text"), cel.StringType}, cel.BoolType,
 			cel.BinaryBinding(func(t, s ref.Val) ref.Val {
 				x, ok := t.Value().(*Text)
@@ -78,6 +89,12 @@ func functions(p patterns) []cel.EnvOption {
 				return types.Bool(x.names(id))
 			}))),
 	}
+}
+
+// between reports whether the text names a time of day in the window, or a
+// span that begins in it.
+func (t *Text) between(w Window) bool {
+	return slices.ContainsFunc(t.Clocks, w.within) || slices.ContainsFunc(t.Windows, func(x *Window) bool { return w.within(x.From) })
 }
 
 // names reports whether the text names the thing, by identifier with or

@@ -29,6 +29,9 @@ type element struct {
 	text string
 }
 
+// negator is the concept of words that deny.
+const negator = "neg"
+
 // maxGap is how many words ".." lets through.
 const maxGap = 6
 
@@ -145,6 +148,7 @@ func (ph phrase) find(t *Text, words []fact.Token, m mode) (found, negated bool)
 
 func (ph phrase) at(t *Text, words []fact.Token, i int, m mode) (ok, negated bool) {
 	k := i
+	own := false // the phrase itself says "not": what it denies is what is asked
 	for n, e := range ph {
 		reach := k
 		if n > 0 && e.gap {
@@ -160,10 +164,11 @@ func (ph phrase) at(t *Text, words []fact.Token, i int, m mode) (ok, negated boo
 			return false, false
 		}
 		w := words[k]
-		if m == asserted && (w.Negated || w.Quoted) {
+		if m == asserted && (w.Negated && !own || w.Quoted) {
 			return false, false
 		}
 		negated = negated || w.Negated
+		own = own || slices.Contains(w.Tags, negator)
 		k++
 	}
 	return true, negated

@@ -14,11 +14,13 @@ import (
 
 // A Text is a step, the goal or an attachment.
 type Text struct {
-	Number     int64    `cel:"number"` // of the step, from 1; 0 goal and attachments
-	Raw        string   `cel:"text"`
-	Entities   []*Thing `cel:"entities"`
-	Quantities []*Value `cel:"quantities"`
-	Calls      []*Call  `cel:"calls"` // the calls that carry the step out
+	Number     int64     `cel:"number"` // of the step, from 1; 0 goal and attachments
+	Raw        string    `cel:"text"`
+	Entities   []*Thing  `cel:"entities"`
+	Quantities []*Value  `cel:"quantities"`
+	Calls      []*Call   `cel:"calls"`   // the calls that carry the step out
+	Clocks     []int64   `cel:"clocks"`  // times of day, minutes after midnight
+	Windows    []*Window `cel:"windows"` // spans of the day
 	words      []fact.Token
 	kinds      map[int]string // entity number -> kind
 }
@@ -113,6 +115,7 @@ func newView(s *fact.Set, st site.State, now time.Time) *view {
 		t := &s.Texts[i]
 		key := place{t.Step, t.Part}
 		x := &Text{Raw: t.Raw, words: t.Words, kinds: kinds(s, t), Entities: things[key], Quantities: values[key]}
+		x.Clocks, x.Windows = clocks(t.Raw)
 		switch {
 		case t.Part == "":
 			x.Number = int64(t.Step)
@@ -201,6 +204,8 @@ func (t *Text) join(x *Text) {
 	t.Raw += x.Raw + "\n"
 	t.Entities = append(t.Entities, x.Entities...)
 	t.Quantities = append(t.Quantities, x.Quantities...)
+	t.Clocks = append(t.Clocks, x.Clocks...)
+	t.Windows = append(t.Windows, x.Windows...)
 }
 
 func (v *view) rest(s *fact.Set) {

@@ -52,7 +52,7 @@ func (d *Deriver) sealed(s *fact.Set) {
 			if w.Negated || w.Hedged || !(hasTag(w, "state:sealed") || hasTag(w, "act:seal")) {
 				continue
 			}
-			if shut == nil && hasTag(w, "state:sealed") {
+			if shut == nil && hasTag(w, "state:sealed") && lemma(words, "flask", "bottle", "vial", "capillary", "reactor", "ampoule", "vessel", "cap", "stopper", "jar", "cylinder", "flame") {
 				shut, shutIn = &words[k], t
 			}
 			d.named(s, words, func(m *material, c fact.Token) {
@@ -240,6 +240,16 @@ func (d *Deriver) openZone(id string) bool {
 	return false
 }
 
+// speciesKey is the genus' initial and the species: the public name of an agent
+// and the site's short one meet in it.
+func speciesKey(name string) string {
+	words := strings.Fields(strings.ToLower(name))
+	if len(words) < 2 {
+		return strings.ToLower(name)
+	}
+	return words[0][:1] + " " + words[1]
+}
+
 // handling are acts that open what holds an agent.
 var handling = []string{"act:mix", "act:transfer", "act:open", "act:incubate", "act:separate"}
 
@@ -252,10 +262,14 @@ func (d *Deriver) biosafety(s *fact.Set) {
 			levels[strings.TrimSpace(part)] = a.BSL
 		}
 	}
+	var species []string
+	for name := range levels {
+		species = append(species, speciesKey(name))
+	}
 	agents := []fact.Entity{}
 	for _, e := range s.Entities {
 		if e.Kind == "bioagent" && (e.At.Part == "" || e.At.Part == "goal") {
-			if _, listed := levels[e.Name]; !listed {
+			if _, listed := levels[e.Name]; !listed && !slices.ContainsFunc(species, func(k string) bool { return k == speciesKey(e.Name) }) {
 				hard(s, fact.Hard{
 					Rule: RuleBiosafety, Level: verdict.Flag, Class: verdict.Safety, At: e.At,
 					Statement: e.Name + " is not on the site's list of agents", Path: []string{e.ID}, Need: "an approval of the agent by the biosafety officer",

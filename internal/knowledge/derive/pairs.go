@@ -92,6 +92,9 @@ func (d *Deriver) meetByGroup(s *fact.Set, a, b dose, where string) {
 	}
 	for ga := range g.Out(ia, knowledge.RelGroup) {
 		for gb := range g.Out(ib, knowledge.RelGroup) {
+			if ga == gb {
+				continue
+			}
 			if p, ok := incompatiblePair(g, ga, gb); ok {
 				hard(s, fact.Hard{
 					Rule: RuleGroups, Level: verdict.Flag, Class: verdict.Safety, At: b.at,

@@ -147,6 +147,9 @@ func (d *Deriver) dose(s *fact.Set, t *fact.Text, words []fact.Token, i int) (do
 		return dose{}, false
 	}
 	m := d.world.table.byID[e.ID]
+	if m != nil && m.has("grease") && lemma(words, "check", "free", "clean") {
+		return dose{}, false // "oil and grease check"
+	}
 	return dose{
 		mat: m, id: e.ID, name: e.Name, step: t.Step, at: e.At, pos: e.At.Start,
 		dilute: d.isDilute(s, t, e, m, words, i), certain: !w.Hedged && !w.Quoted && !w.Negated,

@@ -57,8 +57,11 @@ func isNumber(n string) bool {
 // with digits in them, short, without a word in lower case longer than three
 // letters.
 func label(s string) bool {
-	if len(s) > 24 {
+	if len(s) > 40 {
 		return false
+	}
+	if strings.ContainsAny(s, "_.") {
+		return true // an identifier or the name of a file
 	}
 	if !hasDigit(s) {
 		return len(s) == 1 && unicode.IsUpper(firstRune(s))
