@@ -24,6 +24,10 @@ func Digest(p *Plan) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// CanonicalValue gives the one byte form of an argument: what is shown, compared
+// and digested.
+func CanonicalValue(v any) []byte { return strict.Canonical(v) }
+
 // EqualValues reports whether two arguments are the same JSON value: key order
 // aside, numbers as exact decimals.
 func EqualValues(a, b any) bool {
