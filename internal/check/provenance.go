@@ -48,6 +48,7 @@ func (c Provenance) Check(in Input) Result {
 			paths++
 		}
 	}
+	r.Findings = packages(t, r.Findings)
 	r.Findings = x.sandboxFacts(paths > 0, r.Findings)
 	r.Findings = dedupe(r.Findings)
 	return r

@@ -193,3 +193,31 @@ func TestC07_LimitsAreNamed(t *testing.T) {
 		t.Fatalf("want one block, got %v", r.Findings)
 	}
 }
+
+func TestPackages(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	const list = "numpy 1.26.4; scipy 1.12.0; scikit-learn 1.4.2"
+	for _, tc := range []struct {
+		lock, list string
+		want       verdict.Level
+	}{
+		{"numpy==1.26.4\nscipy==1.12.0", list, verdict.Pass},
+		{"numpy==1.26.4\nscikit-lean==1.4.2", list, verdict.Block},
+		{"numpy==1.27.0", list, verdict.Flag},
+		{"left-pad@1.0.0", list, verdict.Block},
+		{"numpy==1.26.4\npandas==2.2.1", "", verdict.Pass},
+		{"numpi==1.26.4", "", verdict.Flag},
+		{"Section 4: rinse eyes with water, 15 min. Store at 5.", list, verdict.Pass},
+	} {
+		p := planOf("Run fit.py in the sandbox with the packages of the lock file.")
+		p.Attachments = []plan.Attachment{{Source: "lock file of fit.py", Text: tc.lock}}
+		if tc.list != "" {
+			p.Attachments = append(p.Attachments, plan.Attachment{Source: "reviewed package list LR-1", Text: tc.list})
+		}
+		r := NewProvenance(s).Check(Input{Plan: p, Site: s})
+		if got := verdict.WorstLevel(r.Findings); got != tc.want {
+			t.Errorf("%q: %s, want %s: %v", tc.lock, got, tc.want, r.Findings)
+		}
+	}
+}

@@ -27,15 +27,16 @@ const (
 
 // A part is one text of the plan with its place, read once for all checks.
 type part struct {
-	role  role
-	name  string       // how Result.Parts names it
-	span  verdict.Span // of the whole part
-	text  string
-	toks  []token
-	quant []quantity.Quantity
-	call  int    // index into the plan's calls (on_abort after tool_calls); -1 outside calls
-	arg   string // name of the argument, "" outside calls
-	tool  string
+	role   role
+	name   string       // how Result.Parts names it
+	span   verdict.Span // of the whole part
+	text   string
+	toks   []token
+	quant  []quantity.Quantity
+	call   int    // index into the plan's calls (on_abort after tool_calls); -1 outside calls
+	arg    string // name of the argument, "" outside calls
+	tool   string
+	source string // of an attachment
 }
 
 // at returns the span of bytes start to end of the part.
@@ -79,7 +80,7 @@ func readPlan(p *plan.Plan, lex *lexicon) *planText {
 	}
 	for i, a := range p.Attachments {
 		name := "attachments[" + strconv.Itoa(i+1) + "].text"
-		t.parts = append(t.parts, part{role: roleAttachment, name: name, span: verdict.Span{Part: name}, text: a.Text, call: -1})
+		t.parts = append(t.parts, part{role: roleAttachment, name: name, span: verdict.Span{Part: name}, text: a.Text, call: -1, source: a.Source})
 	}
 	return t
 }

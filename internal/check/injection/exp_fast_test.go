@@ -1,6 +1,7 @@
 package injection
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -18,6 +19,9 @@ func TestExpFast(t *testing.T) {
 	}
 	rows := readRows(t, "/work/shared/eval/injection-dev.jsonl.gz", false)
 	rows = append(rows, readRows(t, "/work/shared/eval/injection-augmentation.jsonl.gz", true)...)
+	if os.Getenv("OWN") != "" {
+		rows = append(rows, readRows(t, "data/own.jsonl", true)...)
+	}
 	tr, err := NewTrainer(rows, ngram.DefaultSettings())
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +59,12 @@ func TestExpFast(t *testing.T) {
 			}
 		}
 		fmt.Println("=====", spec, time.Since(t0), cal)
+		fo, _ := os.Create("/tmp/exp/held.jsonl")
+		enc := json.NewEncoder(fo)
+		for _, h := range held {
+			enc.Encode(h)
+		}
+		fo.Close()
 		if os.Getenv("FULL") != "" {
 			report(held)
 		} else {

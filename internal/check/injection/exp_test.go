@@ -5,7 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"sort"
 	"testing"
 	"time"
@@ -18,7 +20,10 @@ func readRows(t testing.TB, path string, extra bool) []Row {
 	if err != nil {
 		t.Skip(err)
 	}
-	z, _ := gzip.NewReader(f)
+	var z io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		z, _ = gzip.NewReader(f)
+	}
 	sc := bufio.NewScanner(z)
 	sc.Buffer(make([]byte, 1<<20), 1<<24)
 	var out []Row
@@ -61,6 +66,7 @@ func TestExp(t *testing.T) {
 	}
 	rows := readRows(t, "/work/shared/eval/injection-dev.jsonl.gz", false)
 	rows = append(rows, readRows(t, "/work/shared/eval/injection-augmentation.jsonl.gz", true)...)
+	rows = append(rows, readRows(t, "data/own.jsonl", true)...)
 	t0 := time.Now()
 	tr, err := NewTrainer(rows, ngram.DefaultSettings())
 	if err != nil {
