@@ -126,7 +126,7 @@ func (s *Server) submission(w http.ResponseWriter, r *http.Request) (plan.Submis
 		return none, problem(http.StatusForbidden, "the plan says it comes from agent %q, the token is that of %q", a, who.Name)
 	}
 	if s.o.Sites[p.Site] == nil && (p.Site != "" || len(s.o.Sites) != 1) {
-		return none, problem(http.StatusUnprocessableEntity, "the plan is for site %q, which is not configured here", p.Site)
+		return none, problem(http.StatusUnprocessableEntity, "the plan is for site %q; configured here: %s", p.Site, strings.Join(s.siteIDs(), ", "))
 	}
 	return plan.Submission{Plan: p, ID: s.o.NewID(), Requester: who.String(), Agent: who.Name, Received: s.o.Now()}, nil
 }
