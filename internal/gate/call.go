@@ -161,7 +161,7 @@ func (g *Gate) authorise(ctx context.Context, c Client, server string, call call
 			p.shadow = refusal.Reason
 			return p, g.recheck(ctx, asked, nil)
 		}
-		if refusal.Suspended {
+		if refusal.Suspended && refusal.Code != string(grant.Suspended) {
 			g.alert(ctx, Alert{Kind: grant.KindDeviation, Plan: refusal.Plan, Grant: refusal.Grant, Server: server, Tool: t.Name, Reason: refusal.Reason})
 		}
 		return pass{}, fromRefusal(refusal)

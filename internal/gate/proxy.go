@@ -173,6 +173,9 @@ func (p *proxy) post(w http.ResponseWriter, r *http.Request, s *Session, c Clien
 // forward sends a frame upstream and carries the answer back.
 func (p *proxy) forward(w http.ResponseWriter, r *http.Request, s *Session, c Client, frame []byte) {
 	f, _ := wire.ParseClient(frame)
+	if f.Kind != wire.Request {
+		f.Key = "" // an answer has the id of the server's request, which may be that of one of the client's
+	}
 	ctx := r.Context()
 	if s.effect(f.Key) {
 		// The result of a call that changes something is waited for even if

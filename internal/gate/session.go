@@ -346,14 +346,17 @@ func (s *Session) effect(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	in := s.pending[key]
-	return in != nil && in.pass.permit != nil
+	return key != "" && in != nil && in.pass.permit != nil
 }
 
 // Failed ends an open request that gets no answer, and gives the error for the
 // client. sent says whether the server may have received it: only if not is
 // the call known not to have happened.
 func (s *Session) Failed(ctx context.Context, f wire.Frame, sent bool, reason string) []byte {
-	in := s.take(f.Key)
+	in := (*inflight)(nil)
+	if f.Key != "" {
+		in = s.take(f.Key)
+	}
 	if in == nil || in.pass.permit == nil {
 		return wire.ErrorReply(f.ID, wire.CodeUpstream, reason, nil)
 	}
