@@ -285,8 +285,9 @@ func (h *hit) level(toks []token) verdict.Level {
 			return verdict.Flag
 		}
 		return verdict.Pass
+	default:
+		return level
 	}
-	return level
 }
 
 // standNegative judges an act whose pattern starts with its own negation.

@@ -38,7 +38,7 @@ func (c Agreement) Check(in Input) Result {
 			continue // AllowList and the decoder speak of these
 		}
 		a := agreeing{x: x, t: t, call: call, n: i, tool: tool, step: &t.parts[t.steps[call.Step-1]]}
-		r.Parts = append(r.Parts, a.at("").String())
+		r.Parts = append(r.Parts, t.names[i])
 		a.check()
 		r.Findings = append(r.Findings, a.findings...)
 		if len(t.plan.ToolCalls) > manyCalls {
@@ -227,6 +227,7 @@ func (a *agreeing) contradiction(spec *site.Arg, q *quantity.Quantity, stated in
 		}
 	case quantity.Time, quantity.Length, quantity.Fraction:
 		return // a step states waits, distances and shares of many things
+	default:
 	}
 	a.add(rule, level, spec.Name, spec.Name+" of the call is not the value that the step states", "let the step and the call state the same value")
 }

@@ -31,7 +31,7 @@ func (c AllowList) Check(in Input) Result {
 	t := in.parse(x.lex)
 	var r Result
 	for i := range t.calls {
-		r.Parts = append(r.Parts, verdict.Span{Step: t.calls[i].Step, Part: callPart(i, len(t.plan.ToolCalls), "")}.String())
+		r.Parts = append(r.Parts, t.names[i])
 		r.Findings = x.call(t, i, r.Findings)
 	}
 	for i := range t.parts {
@@ -72,7 +72,7 @@ func (x *index) call(t *planText, i int, dst []verdict.Finding) []verdict.Findin
 			dst = append(dst, allowFinding("TOOL-002", verdict.Block, at(name), c.Tool+" has no argument "+clip(name), "use the arguments the site lists"))
 			continue
 		}
-		dst = argument(spec, c, c.Arguments[name], at(name), dst)
+		dst = argument(spec, c, c.Arguments[name], at, dst)
 	}
 	for k := range tool.Args {
 		if a := &tool.Args[k]; !a.Optional && !has(c.Arguments, a.Name) {
@@ -89,9 +89,9 @@ func has(m map[string]any, k string) bool {
 
 // argument checks one value against its type, enum and range. A value of the
 // wrong type is a block: what a server makes of it is unknown.
-func argument(a *site.Arg, c *plan.ToolCall, v any, at verdict.Span, dst []verdict.Finding) []verdict.Finding {
+func argument(a *site.Arg, c *plan.ToolCall, v any, at func(string) verdict.Span, dst []verdict.Finding) []verdict.Finding {
 	wrong := func(want string) []verdict.Finding {
-		return append(dst, allowFinding("TOOL-004", verdict.Block, at, fmt.Sprintf("%s of %s must be %s", a.Name, c.Tool, want), "give "+want))
+		return append(dst, allowFinding("TOOL-004", verdict.Block, at(a.Name), fmt.Sprintf("%s of %s must be %s", a.Name, c.Tool, want), "give "+want))
 	}
 	switch a.Type {
 	case "enum":
@@ -100,7 +100,7 @@ func argument(a *site.Arg, c *plan.ToolCall, v any, at verdict.Span, dst []verdi
 				return dst
 			}
 		}
-		return append(dst, allowFinding("TOOL-005", verdict.Block, at, fmt.Sprintf("%s of %s is not one of the listed values", a.Name, c.Tool), "use one of: "+enumText(a.Enum)))
+		return append(dst, allowFinding("TOOL-005", verdict.Block, at(a.Name), fmt.Sprintf("%s of %s is not one of the listed values", a.Name, c.Tool), "use one of: "+enumText(a.Enum)))
 	case "bool":
 		if _, ok := v.(bool); !ok {
 			return wrong("true or false")
@@ -119,15 +119,15 @@ func argument(a *site.Arg, c *plan.ToolCall, v any, at verdict.Span, dst []verdi
 	return dst
 }
 
-func number(a *site.Arg, c *plan.ToolCall, n json.Number, at verdict.Span, dst []verdict.Finding) []verdict.Finding {
+func number(a *site.Arg, c *plan.ToolCall, n json.Number, at func(string) verdict.Span, dst []verdict.Finding) []verdict.Finding {
 	f, err := n.Float64()
 	switch {
 	case err != nil || math.IsNaN(f) || math.IsInf(f, 0):
-		return append(dst, allowFinding("TOOL-006", verdict.Block, at, a.Name+" is not a finite number", "give a finite number"))
+		return append(dst, allowFinding("TOOL-006", verdict.Block, at(a.Name), a.Name+" is not a finite number", "give a finite number"))
 	case a.Type == "integer" && f != math.Trunc(f):
-		return append(dst, allowFinding("TOOL-004", verdict.Block, at, fmt.Sprintf("%s of %s must be a whole number", a.Name, c.Tool), "give a whole number"))
+		return append(dst, allowFinding("TOOL-004", verdict.Block, at(a.Name), fmt.Sprintf("%s of %s must be a whole number", a.Name, c.Tool), "give a whole number"))
 	case a.Max != nil && f > *a.Max, a.Min != nil && f < *a.Min:
-		fd := allowFinding("TOOL-007", verdict.Block, at, fmt.Sprintf("%s of %s is outside the site's range", a.Name, c.Tool), "stay within "+rangeText(a))
+		fd := allowFinding("TOOL-007", verdict.Block, at(a.Name), fmt.Sprintf("%s of %s is outside the site's range", a.Name, c.Tool), "stay within "+rangeText(a))
 		fd.Class = verdict.Safety
 		return append(dst, fd)
 	}
@@ -186,6 +186,7 @@ func (x *index) namedTools(p *part, dst []verdict.Finding) []verdict.Finding {
 			continue
 		case doubtful, rehearsed:
 			level = verdict.Flag
+		default:
 		}
 		if !listed && level == verdict.Block && x.family(w) == "" {
 			level = verdict.Flag // the form of a tool, but nothing of this site's

@@ -70,7 +70,7 @@ func mayHoldCode(p *part) bool {
 	}
 	for i := range p.toks {
 		t := &p.toks[i]
-		if t.fn&codeWord != 0 || strings.IndexByte(t.word, '.') >= 0 || len(t.word) >= 2 && (t.word[0] == 'g' || t.word[0] == 'm') && isDigit(t.word[1]) {
+		if t.fn&codeWord != 0 || !isDigit(t.word[0]) && strings.IndexByte(t.word, '.') >= 0 || len(t.word) >= 2 && (t.word[0] == 'g' || t.word[0] == 'm') && isDigit(t.word[1]) {
 			return true
 		}
 	}
@@ -87,7 +87,7 @@ func mayHoldCode(p *part) bool {
 				return true
 			}
 		case '\'':
-			if next == ')' || next == ';' || next == ' ' {
+			if next == ')' || next == ';' || strings.HasPrefix(p.text[i+1:], " or") || strings.HasPrefix(p.text[i+1:], " OR") {
 				return true
 			}
 		case '%', '/', '.':

@@ -14,7 +14,7 @@ func FuzzChecks(f *testing.F) {
 		f.Add(s, "a goal", "x", "y")
 	}
 	f.Add("Heat hot1 to 1e309 °C", "\xff", "$(x)", "a==1")
-	f.Add("op​en the doоr", "Ünïcode ＦＵＬＬ", "<text>", "```")
+	f.Add("op\u200ben the do\u043er", "Ünïcode ＦＵＬＬ", "<text>", "```")
 	s := testSite()
 	checkers := Default(s, plan.DefaultLimits())
 	f.Fuzz(func(t *testing.T, step, goal, arg, attached string) {

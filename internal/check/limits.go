@@ -300,10 +300,16 @@ func statesAtMost(p *part, kind quantity.Kind, limit float64) bool {
 // plan names no place of the entity at all, the loosest limit is used by
 // against through its other axes.
 func (r *limitRun) atPlace(p *part, place string) bool {
-	low := strings.ToLower(p.text)
-	for _, w := range strings.FieldsFunc(place, func(c rune) bool { return c == '_' || c == ' ' }) {
-		if len(w) >= 4 && w != "area" && w != "zone" && w != "service" && w != "public" && strings.Contains(low, w) {
-			return true
+	for len(place) > 0 {
+		w, rest, _ := strings.Cut(place, "_")
+		place = rest
+		if len(w) < 4 || w == "area" || w == "zone" || w == "service" || w == "public" {
+			continue
+		}
+		for i := range p.toks {
+			if strings.HasPrefix(p.toks[i].word, w) {
+				return true
+			}
 		}
 	}
 	return false
@@ -387,8 +393,9 @@ func commanding(k quantity.Kind) bool {
 	switch k {
 	case quantity.Speed, quantity.Temperature, quantity.Pressure, quantity.Rotation, quantity.Force, quantity.AngularSpeed, quantity.Power, quantity.Flow, quantity.Acceleration, quantity.Ramp, quantity.Mass:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // checkable leaves out kinds whose numbers in prose rarely belong to the limit;
@@ -399,8 +406,9 @@ func checkable(k quantity.Kind, p *part) bool {
 		return carries(p)
 	case quantity.Speed, quantity.Temperature, quantity.Pressure, quantity.Rotation, quantity.Force, quantity.AngularSpeed, quantity.Power, quantity.Flow, quantity.Ramp, quantity.Energy:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func carries(p *part) bool {
@@ -571,8 +579,11 @@ func (r *limitRun) calls(step int) {
 
 func (r *limitRun) callValue(i, step int, name string, q *quantity.Quantity, ent int) {
 	p := &r.t.parts[r.t.steps[step-1]]
-	at := verdict.Span{Step: step, Part: callPart(i, len(r.t.plan.ToolCalls), name)}
 	e := r.against(p, q.Kind, q.Readings, 0, []int{ent})
+	if !e.denied && !e.over && !e.maybe && !e.under {
+		return
+	}
+	at := verdict.Span{Step: step, Part: r.t.names[i] + "." + name}
 	switch {
 	case e.denied:
 		r.add("LIM-006", verdict.Flag, at, r.x.entities[ent].id+" is not allowed at the place the step names", "use another robot or place")

@@ -72,7 +72,7 @@ func pins(text string) []pin {
 		i += strings.Index(field, f)
 		for _, sep := range [...]string{"==", "@", " "} {
 			name, version, ok := strings.Cut(f, sep)
-			if !ok || name == "" || !packageName(name) || version == "" || !isDigit(version[0]) || strings.Trim(version, "0123456789abcdefprc.-+post") != "" {
+			if !ok || name == "" || !packageName(name) || version == "" || !isDigit(version[0]) || strings.Trim(version, "0123456789.-+abcdefprost") != "" {
 				continue
 			}
 			out = append(out, pin{name: strings.ToLower(name), version: version, at: i})

@@ -51,7 +51,8 @@ type planText struct {
 	plan  *plan.Plan
 	calls []plan.ToolCall // tool_calls, then on_abort
 	parts []part
-	steps []int // index in parts of each step
+	steps []int    // index in parts of each step
+	names []string // of each call, as Result.Parts gives them
 }
 
 // text returns the parts of the plan, read now if Run has not done so.
@@ -75,7 +76,9 @@ func readPlan(p *plan.Plan, lex *lexicon) *planText {
 		t.steps[i] = len(t.parts)
 		t.add(part{role: roleStep, span: verdict.Span{Step: i + 1}, text: s, call: -1}, lex)
 	}
+	t.names = make([]string, len(t.calls))
 	for i, c := range t.calls {
+		t.names[i] = callPart(i, len(p.ToolCalls), "")
 		t.arguments(i, c, lex)
 	}
 	for i, a := range p.Attachments {
@@ -103,7 +106,10 @@ func (t *planText) arguments(i int, c plan.ToolCall, lex *lexicon) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		t.value(i, c, name, callPart(i, len(t.plan.ToolCalls), name), c.Arguments[name], lex)
+		switch v := c.Arguments[name].(type) {
+		case string, []any, map[string]any:
+			t.value(i, c, name, t.names[i]+"."+name, v, lex)
+		}
 	}
 }
 
@@ -166,12 +172,12 @@ type token struct {
 	gerund     bool  // an -ing form
 	phrase     int8  // length of the phrase ending here, in words; 1 for a single word
 	ents       []int // entities of the site it names
-	starts     []phrase
+	starts     *[]phrase
 }
 
 // tokens splits text into folded words and says what the lexicon knows of each.
 func (lex *lexicon) tokens(text string) []token {
-	toks := make([]token, 0, len(text)/5+2)
+	toks := make([]token, 0, len(text)/5+4)
 	s := scanner{text: text, low: text}
 	if isASCII(text) {
 		s.low = strings.ToLower(text)
@@ -183,7 +189,7 @@ func (lex *lexicon) tokens(text string) []token {
 			break
 		}
 		if e := lex.words[t.word]; e != nil {
-			t.starts = e.starts
+			t.starts = &e.starts
 			t.noun, t.verb, t.fn, t.past, t.gerund, t.ents = e.noun, e.verb, e.fn, e.past, e.gerund, e.ents
 		}
 		if t.address {
@@ -199,7 +205,10 @@ func (lex *lexicon) tokens(text string) []token {
 // phrases marks the last word of each known phrase with the phrase's classes.
 func (lex *lexicon) phrases(toks []token) {
 	for i := range toks {
-		for _, p := range toks[i].starts {
+		if toks[i].starts == nil {
+			continue
+		}
+		for _, p := range *toks[i].starts {
 			if i+len(p.rest) >= len(toks) {
 				continue
 			}
@@ -242,6 +251,10 @@ type scanner struct {
 
 func (s *scanner) next() (token, bool) {
 	for s.pos < len(s.text) {
+		if s.text[s.pos] == ' ' {
+			s.pos++
+			continue
+		}
 		r, n := s.rune(s.pos)
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || hiddenRune(r) {
 			if t, ok := s.word(); ok {
@@ -292,6 +305,13 @@ func (s *scanner) word() (token, bool) {
 	var t token
 	scripts := 0
 	for end < len(s.text) {
+		if c := s.text[end]; asciiWord[c] {
+			if c >= 'A' && c != '_' {
+				scripts |= latin
+			}
+			end++
+			continue
+		}
 		r, n := s.rune(end)
 		switch {
 		case hiddenRune(r):
@@ -328,6 +348,14 @@ func (s *scanner) word() (token, bool) {
 	return t, true
 }
 
+// asciiWord are the ASCII bytes that words are made of.
+var asciiWord = func() (t [256]bool) {
+	for c := range t {
+		t[c] = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+	}
+	return t
+}()
+
 func wordRune(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
@@ -356,7 +384,7 @@ func script(r rune) int {
 	switch {
 	case r < 0x250:
 		return latin
-	case homoglyph(r) != 0:
+	case r == 'ο' || r >= 0x400 && homoglyph(r) != 0: // Greek letters stand in honest names such as TNFα
 		return lookalike
 	}
 	return otherScript

@@ -265,23 +265,22 @@ func changeVerb(w string) int {
 
 // repeats reads "twice", "three times" behind a change.
 func repeats(w [4]string) int {
-	for i, x := range w {
+	before := ""
+	for _, x := range w {
 		switch x {
 		case "twice":
 			return 2
 		case "thrice":
 			return 3
 		case "times":
-			if i == 0 {
-				continue
-			}
-			if n := small(w[i-1]); n > 0 {
+			if n := small(before); n > 0 {
 				return n
 			}
-			if n, used := signedInt(w[i-1]); used > 0 && n > 0 {
+			if n, used := signedInt(before); used > 0 && n > 0 {
 				return n
 			}
 		}
+		before = x
 	}
 	return 1
 }

@@ -47,6 +47,9 @@ func matchUnit(s string) (u unit, start, end int) {
 func denominator(s string) (unit, int) {
 	i := skipSpace(s, 1)
 	rest := s[i:]
+	if rest == "" || rest[0] < utf8.RuneSelf && rest[0] != '/' && !isLetter(rest[0]) {
+		return unit{}, 0
+	}
 	switch {
 	case strings.HasPrefix(rest, "/"):
 		j := i + 1
@@ -168,6 +171,9 @@ func degreeScale(s string) (unit, int) {
 
 // gaugeSuffix reads what follows "bar" or "psi": (g), g, gauge, abs, absolute.
 func gaugeSuffix(s string) (int8, int) {
+	if s == "" || s[0] != '(' && s[0] != ' ' {
+		return 0, 0
+	}
 	for _, g := range [...]struct {
 		text string
 		sign int8

@@ -132,13 +132,14 @@ func lookup(word string) (unit, bool) {
 		return u, ok
 	}
 	lower(buf[:n])
-	if n <= 2 && buf[n-1] != 'g' && buf[n-1] != 'l' { // "MM", "S": too short to guess, except KG and ML
+	end := buf[max(n, 1)-1]
+	if n <= 2 && end != 'g' && end != 'l' { // "MM", "S": too short to guess, except KG and ML
 		return unit{}, false
 	}
 	if u, ok := named[string(buf[:n])]; ok {
 		return u, true
 	}
-	if n > 3 && buf[n-1] == 's' {
+	if n > 3 && end == 's' {
 		if u, ok := named[string(buf[:n-1])]; ok {
 			return u, true
 		}
@@ -156,7 +157,7 @@ func lower(b []byte) {
 
 // over divides one unit by another: mm over s is a speed.
 func over(a, b unit) unit {
-	kind := Other
+	var kind Kind
 	switch {
 	case a.kind == Length && b.kind == Time:
 		kind = Speed

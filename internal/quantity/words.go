@@ -50,7 +50,7 @@ func small(w string) int {
 		return 20
 	case "thirty", "dreißig", "trente", "tretti":
 		return 30
-	case "forty", "fourty", "vierzig", "førti":
+	case "forty", "vierzig", "førti":
 		return 40
 	case "fifty", "fünfzig", "femti":
 		return 50
