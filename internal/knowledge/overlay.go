@@ -118,7 +118,7 @@ func cut(s string, n int) string {
 func (o *overlay) item(it site.Item, kind string) {
 	id := "site:" + it.ID
 	o.part(id, kind, it.ID+" ("+nonEmpty(it.Model, "no model given")+")")
-	for _, public := range o.known(it.Model, KindRobot, KindDevice, "pipette", "module", "labware") {
+	for _, public := range o.known(it.Model, KindRobot, KindDevice, "gripper", "pipette", "module", "labware") {
 		o.same(id, public)
 	}
 	if it.Location != "" {
@@ -164,7 +164,11 @@ func (o *overlay) named(name string, kinds []string) []string {
 		return nil
 	}
 	var out []string
-	for _, i := range o.g.Lookup(name) {
+	found := o.g.Lookup(name)
+	if len(found) == 0 && len(name) > 4 {
+		found = o.g.Lookup(strings.TrimSuffix(name, "s"))
+	}
+	for _, i := range found {
 		if slices.Contains(kinds, o.g.KindOf(i)) && (len(name) > 4 || !o.isWord(i, name)) {
 			out = append(out, o.g.ID(i))
 		}
@@ -194,7 +198,7 @@ func (o *overlay) material(m site.Material) {
 		o.node("site:store/"+nameID(m.Store), "store", m.Store)
 		o.edge(entry, RelStored, "site:store/"+nameID(m.Store))
 	}
-	public := o.known(strings.NewReplacer("[", "(", "]", ")").Replace(m.Name), KindChemical)
+	public := o.known(m.Name, KindChemical, KindLoad, KindBioAgent, KindDevice)
 	if m.CAS != "" && o.b.Has("cas:"+m.CAS) && !slices.Contains(public, "cas:"+m.CAS) {
 		public = append(public, "cas:"+m.CAS)
 	}

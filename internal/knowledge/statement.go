@@ -49,6 +49,7 @@ var kindTemplates = map[string]template{
 	KindDevice:        {weight: 2, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "is a", 2}}},
 	KindJoint:         {weight: 0.2, numbers: true},
 	KindBioAgent:      {weight: 3, facets: []facet{{"handled_at", out, "handled at", 1}, {"can_cause", out, "can cause", 3}}},
+	KindLoad:          {weight: 2, facets: []facet{{"can_cause", out, "can cause", 5}, {RelControl, out, "controlled by", 4}}},
 	"labware":         {weight: 1, numbers: true, facets: []facet{{RelIsA, out, "is a", 2}, {RelMadeBy, out, "made by", 1}, {"stacks_on", out, "stacks on", 3}}},
 	"pipette":         {weight: 1, numbers: true, facets: []facet{{"mounts_on", out, "mounts on", 2}, {RelFits, out, "takes", 3}}},
 	"module":          {weight: 1, facets: []facet{{RelIsA, out, "is a", 2}, {"does_not_fit", out, "does not fit", 3}}},

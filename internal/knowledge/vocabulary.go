@@ -52,6 +52,7 @@ const (
 	KindCapability   = "capability"
 	KindControl      = "control"
 	KindBioAgent     = "bioagent"
+	KindLoad         = "load" // goods that are no single substance: medicines, samples, waste
 )
 
 // Numeric attributes, in SI units.

@@ -79,11 +79,15 @@ func ingestOne(b *knowledge.Builder, dir string, s source, opts Options) error {
 	return nil
 }
 
-// finish drops what refers to things left out, and what then says nothing.
+// finish drops what refers to things left out, and what then says nothing,
+// until nothing more falls.
 func finish(b *knowledge.Builder) {
-	b.Prune()
-	b.DropStubs()
-	b.Prune()
+	for {
+		edges, nodes := b.Prune()
+		if edges+nodes+b.DropStubs() == 0 {
+			return
+		}
+	}
 }
 
 // A collector takes what one source states into the builder. Parsers go on

@@ -35,6 +35,7 @@ func parseOwn(c *collector, _ *archive) {
 		c.aliases(id, strings.ReplaceAll(r[1], " ", ";"))
 		return c.causes(id, r[2])
 	})
+	c.ownTable("loads.txt", 5, c.ownLoad)
 	c.ownTable("bioagents.txt", 4, c.ownBioAgent)
 	materials, pairs := derive.Tables()
 	c.rows("materials", materials, 9, c.ownMaterial)
@@ -115,6 +116,18 @@ func (c *collector) ownDevice(r []string) error {
 	id := c.once("class:"+r[0], r[3], knowledge.LabContext, r[1])
 	c.aliases(id, r[2])
 	return c.causes(id, r[4])
+}
+
+func (c *collector) ownLoad(r []string) error {
+	id := c.once("load:"+r[0], knowledge.KindLoad, knowledge.Safety, r[1])
+	c.aliases(id, r[2])
+	for _, k := range strings.Fields(r[4]) {
+		if !c.b.Has("control:" + k) {
+			return fmt.Errorf("there is no control %q", k)
+		}
+		c.edge(id, knowledge.RelControl, "control:"+k)
+	}
+	return c.causes(id, r[3])
 }
 
 func (c *collector) ownModel(r []string) error {
