@@ -15,7 +15,7 @@ import (
 type Panel struct {
 	Judges   []Judge          // in order of preference; no judge twice
 	Spare    []Judge          // asked in place of a judge that abstains, if of another family (C5)
-	Veto     []Judge          // judges without a model: heard beside the others where they do not accept (C37)
+	Veto     []Judge          // judges without a model: heard beside the others where they reject (C37)
 	Depth    Depth            // how many judges, and when to stop
 	Start    func(Input) int  // judges of the first round; nil: Depth.Start
 	Deadline time.Duration    // for all rounds together; 0: only the caller's
@@ -208,12 +208,12 @@ func safely(ctx context.Context, in Input, j Judge) (o verdict.Opinion) {
 }
 
 // vetoes hears the judges without a model. They enter the panel only where
-// they do not accept: what they cannot read, a model can, but what they object
-// to stays an objection.
+// they reject: what they cannot read, and therefore escalate, a model can read;
+// what they reject stays rejected whatever the models say (C37).
 func (p *Panel) vetoes(ctx context.Context, in Input) []verdict.Opinion {
 	var out []verdict.Opinion
 	for _, j := range p.Veto {
-		if o := p.ask(ctx, in, j, 0); o.Valid() && o.Outcome != verdict.Accept {
+		if o := p.ask(ctx, in, j, 0); o.Valid() && o.Outcome == verdict.Reject {
 			out = append(out, o)
 		}
 	}

@@ -211,15 +211,16 @@ func TestAcceptWaitsForEveryJudge(t *testing.T) {
 	})
 }
 
-func TestC37_VetoIsHeardOnlyWhereItObjects(t *testing.T) {
+func TestC37_VetoIsHeardOnlyWhereItRejects(t *testing.T) {
 	t.Parallel()
 	veto := []judge.Judge{
 		mock{name: "v1", family: "builtin", say: opinion(verdict.Accept)},
 		mock{name: "v2", family: "builtin", say: verdict.Opinion{Abstained: "cannot tell"}},
 		mock{name: "v3", family: "builtin", say: opinion(verdict.Escalate)},
+		mock{name: "v4", family: "builtin", say: opinion(verdict.Reject)},
 	}
 	got := (&judge.Panel{Judges: mocks(0, repeat(verdict.Accept, 3)...), Veto: veto}).Convene(t.Context(), input())
-	if len(got) != 4 || got[3].Judge != "v3" {
+	if len(got) != 4 || got[3].Judge != "v4" {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -62,6 +62,9 @@ func renderSubmitter(in Input) string {
 	return b.String()
 }
 
+// RenderPlan gives the plan as judges see it, without the marks of its block.
+func RenderPlan(p *plan.Plan) string { return renderPlan(p, DataPolicy{}) }
+
 func renderPlan(p *plan.Plan, policy DataPolicy) string {
 	var b strings.Builder
 	show := func(field, text string) string {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +12,7 @@ import (
 
 // Render gives the profile as compact text for a judge to read, in the order
 // that counts: rules, tools, robots and devices, materials, zones, people. It
-// leaves nothing out but digests and the checks as code.
+// leaves nothing out but its own digest and the checks as code.
 func Render(s *Site) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "SITE %s: %s\n%s\n", s.ID, s.Name, s.Description)
@@ -39,8 +40,8 @@ func Render(s *Site) string {
 		return p.ID + note("kind", p.Kind) + note("trust", p.Trust) + note("may", strings.Join(p.May, "; "))
 	})
 	x := s.Sandbox
-	fmt.Fprintf(&b, "SANDBOX (declared): %s, present %t, operable %t, all code routed through it %t, image %s, egress %s, writable %s\n",
-		x.Name, x.Present, x.Operable, x.Routed, x.Image, x.Egress, strings.Join(x.Writable, " "))
+	fmt.Fprintf(&b, "SANDBOX (declared): %s, present %t, operable %t, all code routed through it %t, image %s pinned to %s, egress %s, writable %s\n",
+		x.Name, x.Present, x.Operable, x.Routed, x.Image, cmp.Or(x.ImageDigest, "no digest"), x.Egress, strings.Join(x.Writable, " "))
 	return b.String()
 }
 

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"interlock/internal/chief"
+	"interlock/internal/config"
+	"interlock/internal/judge"
+	"interlock/internal/judge/builtin"
+	"interlock/internal/llm"
+	"interlock/internal/llm/cassette"
+	"interlock/internal/llm/provider"
+	"interlock/internal/pipeline"
+	"interlock/internal/prompt"
+	"interlock/internal/verdict"
+)
+
+// panelFlags choose who judges, over the configuration.
+type panelFlags struct {
+	Panel    []string      `help:"Judges: names of configured models, or builtin." placeholder:"NAME,…"`
+	Chief    string        `help:"Chief: a configured model, or builtin." placeholder:"NAME"`
+	Depth    int           `help:"Judges of the first round: 1, 3, 5 or 7; without it the plan's risk decides." placeholder:"N"`
+	Deadline time.Duration `help:"Time for one plan, judges and chief included." placeholder:"45s"`
+	Budget   float64       `help:"The most that the opinions on one plan may cost." placeholder:"AMOUNT"`
+	Record   string        `help:"Keep every model's answer in this folder." type:"path" placeholder:"DIR" xor:"cassette"`
+	Replay   string        `help:"Take every model's answer from this folder; nothing is sent." type:"path" placeholder:"DIR" xor:"cassette"`
+}
+
+// apply puts the flags over a configuration.
+func (f panelFlags) apply(cfg *config.Config) error {
+	if len(f.Panel) > 0 {
+		cfg.Panel.Judges = f.Panel
+	}
+	cfg.Panel.Chief = cmp.Or(f.Chief, cfg.Panel.Chief)
+	cfg.Panel.Depth = cmp.Or(f.Depth, cfg.Panel.Depth)
+	cfg.Panel.Budget = cmp.Or(f.Budget, cfg.Panel.Budget)
+	cfg.Deadline = cmp.Or(f.Deadline, cfg.Deadline)
+	if f.Depth != 0 && !slices.Contains([]int{1, 3, 5, 7}, f.Depth) {
+		return fmt.Errorf("--depth %d: expected 1, 3, 5 or 7", f.Depth)
+	}
+	for _, name := range append(slices.Concat(cfg.Panel.Judges, cfg.Panel.Spare), cfg.Panel.Chief) {
+		if name != config.BuiltinPanel && cfg.Model(name) == nil {
+			return fmt.Errorf("no model is called %q: configured are %s", name, strings.Join(modelNames(cfg), ", "))
+		}
+	}
+	return nil
+}
+
+func modelNames(cfg *config.Config) []string {
+	names := []string{config.BuiltinPanel}
+	for _, m := range cfg.Models {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// A bench is everybody who may judge, as the configuration says.
+type bench struct {
+	panel   pipeline.Panel
+	chief   pipeline.Chief
+	judges  []string // names, for decisions and reports
+	prompts string   // digest, "" if no model is asked
+}
+
+// newBench makes panel and chief. Nothing is sent yet; a model that cannot be
+// made stops the start (C30).
+func newBench(ctx context.Context, e *env, cfg *config.Config, f panelFlags) (*bench, error) {
+	b := &bench{chief: chief.Builtin{Bar: barOf(cfg.Policy)}}
+	m := &modelMaker{env: e, config: cfg, flags: f, pool: provider.NewPool(http.DefaultTransport, provider.Clock{Now: time.Now, Wait: provider.Wait})}
+	if cfg.Panel.Chief != config.BuiltinPanel {
+		set, err := prompt.Load()
+		if err != nil {
+			return nil, err
+		}
+		model, err := m.model(ctx, cfg.Panel.Chief)
+		if err != nil {
+			return nil, err
+		}
+		b.chief, b.prompts = &chief.Model{Model: model, Prompts: set, Secret: runSecret()}, set.Digest()
+	}
+	if slices.Equal(cfg.Panel.Judges, []string{config.BuiltinPanel}) {
+		judges := builtin.Panel()
+		for _, j := range judges {
+			b.judges = append(b.judges, j.Name())
+		}
+		b.panel = builtin.Ensemble(judges)
+		return b, nil
+	}
+	frame, err := newFrame(cfg, slices.Concat(cfg.Panel.Judges, cfg.Panel.Spare))
+	if err != nil {
+		return nil, err
+	}
+	b.prompts = frame.Prompts.Digest()
+	p := &judge.Panel{
+		Veto: builtin.Panel(), Budget: cfg.Panel.Budget, Now: time.Now,
+		Depth: judge.Depth{Start: cfg.Panel.Depth, Min: cfg.Policy.MinPanel, Max: cfg.Panel.MaxDepth},
+	}
+	if cfg.Panel.Depth == 0 {
+		// Nothing to compare with is no sign of risk: novelty counts once there is a memory.
+		p.Start = func(in judge.Input) int { return judge.StartSize(in, 0, cfg.Policy.MinPanel) }
+	}
+	if p.Judges, err = m.judges(ctx, cfg.Panel.Judges, frame); err != nil {
+		return nil, err
+	}
+	if p.Spare, err = m.judges(ctx, cfg.Panel.Spare, frame); err != nil {
+		return nil, err
+	}
+	for _, j := range p.Judges {
+		b.judges = append(b.judges, j.Name())
+	}
+	b.panel = p
+	return b, nil
+}
+
+func barOf(p verdict.Policy) chief.Bar {
+	return chief.Bar{Product: p.RiskProduct, Severity: p.RiskSeverity, Likelihood: p.RiskLikelihood}
+}
+
+// newFrame makes the prompt that all judges get. Names are pseudonyms for all
+// as soon as one of the judges is hosted.
+func newFrame(cfg *config.Config, names []string) (*judge.Frame, error) {
+	set, err := prompt.Load()
+	if err != nil {
+		return nil, err
+	}
+	hosted := slices.ContainsFunc(names, func(name string) bool {
+		m := cfg.Model(name)
+		return name != config.BuiltinPanel && (m == nil || !m.Local)
+	})
+	return &judge.Frame{Prompts: set, Secret: runSecret(), Hosted: hosted, Privacy: func(site string) judge.DataPolicy {
+		d := cfg.DataOf(site)
+		return judge.DataPolicy{Vendors: d.Vendors, Regions: d.Regions, Pseudonyms: d.Pseudonyms, Private: d.Private, Local: d.LocalFields}
+	}}, nil
+}
+
+// runSecret makes the secret of this run, from which the block marks follow.
+func runSecret() []byte {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails: crypto/rand aborts the program instead
+	return b
+}
+
+// A modelMaker makes the models that the configuration names.
+type modelMaker struct {
+	env    *env
+	config *config.Config
+	flags  panelFlags
+	pool   *provider.Pool
+}
+
+func (m *modelMaker) judges(ctx context.Context, names []string, frame *judge.Frame) ([]judge.Judge, error) {
+	var out []judge.Judge
+	for _, name := range names {
+		if name == config.BuiltinPanel {
+			out = append(out, builtin.Panel()...)
+			continue
+		}
+		model, err := m.model(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		c := m.config.Model(name)
+		out = append(out, judge.FromModel(model, frame, judge.Options{
+			Name: name, Family: c.Family, Vendor: c.Vendor, Region: c.Region, Hosted: !c.Local, ContextTokens: c.ContextTokens, Samples: c.Samples,
+		}))
+	}
+	return out, nil
+}
+
+func (m *modelMaker) model(ctx context.Context, name string) (llm.Model, error) {
+	if m.flags.Replay != "" {
+		return cassette.Replay(name, m.flags.Replay), nil
+	}
+	c := m.config.Model(name)
+	if c == nil {
+		return nil, fmt.Errorf("no model is called %q: configured are %s", name, strings.Join(modelNames(m.config), ", "))
+	}
+	key, err := provider.KeyFrom(m.env.Getenv, c.KeyEnv, c.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("model %q: %w", name, err)
+	}
+	model, err := m.pool.New(ctx, provider.Config{
+		Name: c.Name, Kind: c.Kind, BaseURL: c.BaseURL, Model: c.Model, Key: key, MaxTokens: c.MaxTokens, Temperature: c.Temperature,
+		Effort: c.Effort, Price: provider.Price{Input: c.PriceIn, Output: c.PriceOut},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if m.flags.Record != "" {
+		model = cassette.Record(model, m.flags.Record)
+	}
+	return model, nil
+}
