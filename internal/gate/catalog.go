@@ -128,7 +128,7 @@ func (c *catalog) approved(server string, t pin.Tool) (bool, error) {
 func (g *Gate) pinned(_ context.Context, server, tool string) (string, *denial) {
 	live := g.lists.snapshot(server).Tool(tool)
 	if live == nil {
-		return "", deny("not-listed", "%s does not list a tool %s", server, tool)
+		return "", deny(codeUnknown, "unknown tool %q", tool)
 	}
 	ok, err := g.lists.approved(server, *live)
 	if err != nil {
@@ -139,6 +139,9 @@ func (g *Gate) pinned(_ context.Context, server, tool string) (string, *denial) 
 	}
 	return live.Digest, nil
 }
+
+// codeUnknown is the code of a call to a tool that the server does not list.
+const codeUnknown = "unknown-tool"
 
 // An Asker asks the upstream of a session on the gate's own behalf.
 type Asker interface {

@@ -277,3 +277,7 @@ func (g *Gate) Grants() []grant.Grant { return g.book.Live() }
 
 // Unknowns gives the grants with a call nobody knows the outcome of.
 func (g *Gate) Unknowns() []grant.Grant { return g.book.Unknowns() }
+
+// Live gives what a server shows now, for a person to compare with what is
+// approved.
+func (g *Gate) Live(server string) *pin.Server { return g.lists.snapshot(server) }

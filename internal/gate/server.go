@@ -34,30 +34,32 @@ func (s *Session) FromServer(ctx context.Context, raw []byte) Out {
 // listChanged asks for the new list first: the client is told when what it may
 // see has changed, not when a quarantined tool has (R34).
 func (s *Session) listChanged(_ context.Context, f wire.Frame) Out {
-	before := s.visible()
+	before, _ := s.visible()
 	s.g.lists.changed(s.server)
 	return Out{Later: func(ctx context.Context) [][]byte {
 		if d := s.current(ctx); d != nil {
 			s.g.o.Log.WarnContext(ctx, "the list of tools has changed and cannot be read", "server", s.server, "error", d.Reason)
 			return [][]byte{f.Raw}
 		}
-		if before != "" && s.visible() == before {
+		if after, hidden := s.visible(); hidden && after == before {
 			return nil
 		}
 		return [][]byte{f.Raw}
 	}}
 }
 
-// visible names what the client may see of the server's tools, "" if nothing
-// was listed yet.
-func (s *Session) visible() string {
+// visible names what the client may see of the server's tools, and reports
+// whether any is hidden from it.
+func (s *Session) visible() (names string, hidden bool) {
 	var b strings.Builder
 	for _, t := range s.g.lists.snapshot(s.server).Tools {
 		if ok, err := s.g.lists.approved(s.server, t); err == nil && ok {
 			b.WriteString(t.Digest)
+		} else {
+			hidden = true
 		}
 	}
-	return b.String()
+	return b.String(), hidden
 }
 
 // question decides a request of the server to the client (C24): it is passed
@@ -136,9 +138,14 @@ func (s *Session) introduced(ctx context.Context, f wire.Frame) []byte {
 	return wire.Reply(f.ID, result)
 }
 
+const methodNotFound = "-32601"
+
 // listed takes quarantined tools out of a list and adds the gate's own on its
 // last page.
 func (s *Session) listed(ctx context.Context, f wire.Frame) []byte {
+	if f.Result == nil && string(wire.Get(f.Error, "code")) != methodNotFound {
+		return f.Raw
+	}
 	if f.Result == nil { // a server without tools: the gate's are all there are
 		return wire.Reply(f.ID, wire.Object(s.resultFields(wire.Field{Key: "tools", Value: list(s.g.planTools())})...))
 	}

@@ -249,6 +249,9 @@ func (g *Gate) cleaned(f wire.Frame, call callFrame, p pass) ([]byte, error) {
 // result, where planners read it.
 func (s *Session) denied(ctx context.Context, f wire.Frame, call callFrame, d *denial) Out {
 	s.g.note(ctx, grant.Event{Kind: grant.KindRefused, Requester: s.client.Requester, Server: s.server, Tool: call.Tool, Plan: d.Plan, Reason: d.Code + ": " + d.Reason, Body: argsBody(call)})
+	if d.Code == codeUnknown { // as the server itself would answer
+		return Out{Down: wire.ErrorReply(f.ID, wire.CodeInvalidParams, d.Reason, nil)}
+	}
 	return Out{Down: s.toolReply(f.ID, d, true, d.Reason)}
 }
 
