@@ -47,8 +47,9 @@ func Categories() []Category {
 // "own", those of a site the key "site".
 type Source struct {
 	Key     string // e.g. "cwe"
-	Title   string // for people, with the version
+	Title   string // for people
 	Licence string // as the source states it
+	Version string // commit and date of what was read, "" if there is none
 }
 
 // A Node is one thing the graph knows.

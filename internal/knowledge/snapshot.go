@@ -113,7 +113,7 @@ func (g *Graph) payload(edges []rawEdge) []byte {
 func (t *tables) write(c *columns) {
 	c.uint(uint64(len(t.sources)))
 	for _, s := range t.sources {
-		c.texts([]string{s.Key, s.Title, s.Licence})
+		c.texts([]string{s.Key, s.Title, s.Licence, s.Version})
 	}
 	c.uint(uint64(len(t.kinds)))
 	c.texts(t.kinds)
@@ -326,7 +326,7 @@ func (r *reader) graph() (*Graph, error) {
 func (r *reader) tables(t *tables) {
 	t.sources = make([]Source, r.uint("sources", maxSources))
 	for i := range t.sources {
-		t.sources[i] = Source{r.text("source"), r.text("source"), r.text("source")}
+		t.sources[i] = Source{Key: r.text("source"), Title: r.text("source"), Licence: r.text("source"), Version: r.text("source")}
 	}
 	t.kinds = make([]string, r.uint("kinds", maxTable))
 	for i := range t.kinds {

@@ -144,3 +144,25 @@ func decodeJSON(f file, into any) error {
 	}
 	return nil
 }
+
+const maxNote = 64 << 10 // bytes of SOURCE.txt
+
+// archivedVersion reads which version was archived from the note beside the
+// archive: "commit: HASH DATE". Without a note it is unknown.
+func archivedVersion(dir, key string) string {
+	f, err := os.Open(filepath.Join(dir, key, "SOURCE.txt"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxNote))
+	if err != nil {
+		return ""
+	}
+	for _, line := range strings.Split(string(data), "\n") {
+		if v, ok := strings.CutPrefix(line, "commit:"); ok {
+			return short(strings.TrimSpace(v), maxName)
+		}
+	}
+	return ""
+}

@@ -54,7 +54,7 @@ func Build(ctx context.Context, dir string, opts Options) (*knowledge.Graph, err
 }
 
 func ingestOne(b *knowledge.Builder, dir string, s source, opts Options) error {
-	if err := b.Source(knowledge.Source{Key: s.key, Title: s.title, Licence: s.licence}); err != nil {
+	if err := b.Source(knowledge.Source{Key: s.key, Title: s.title, Licence: s.licence, Version: archivedVersion(dir, s.key)}); err != nil {
 		return err
 	}
 	c := &collector{b: b, src: s.key}
