@@ -23,6 +23,7 @@ type evalPlansCmd struct {
 	Config string `help:"Configuration file." type:"path" placeholder:"FILE"`
 	Out    string `help:"Write report.json and decisions.jsonl here." type:"path" placeholder:"DIR"`
 	JSON   bool   `help:"Print the report as JSON."`
+	panelFlags
 }
 
 func (c *evalPlansCmd) Run(e *env) error {
@@ -35,8 +36,11 @@ func (c *evalPlansCmd) Run(e *env) error {
 	if err != nil {
 		return badInput(err)
 	}
+	if err := c.apply(cfg); err != nil {
+		return badInput(err)
+	}
 	// No store: an evaluation remembers nothing and leaves nothing behind.
-	eng, err := newEngine(e, engineOptions{Site: c.Sites, Config: cfg})
+	eng, err := newEngine(e, engineOptions{Site: c.Sites, Config: cfg, Panel: c.panelFlags})
 	if err != nil {
 		return badInput(err)
 	}

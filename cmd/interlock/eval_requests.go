@@ -133,6 +133,7 @@ func evalSetup(e *env, suitePath, sites, configPath string) ([]labelledPlan, *en
 	if err != nil {
 		return nil, nil, badInput(err)
 	}
+	cfg.Panel = config.DefaultPanel() // nobody is asked here
 	eng, err := newEngine(e, engineOptions{Site: sites, Config: cfg})
 	if err != nil {
 		return nil, nil, badInput(err)

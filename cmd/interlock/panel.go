@@ -198,3 +198,9 @@ func (m *modelMaker) model(ctx context.Context, name string) (llm.Model, error) 
 	}
 	return model, nil
 }
+
+// suspicious reports whether what a judge wrote reads like an instruction to
+// whoever reads it next: then the chief does not get it (C10).
+func (s *stages) suspicious(text string) bool {
+	return s.screen.Text(text).Sigma >= s.screen.Thresholds().TauW
+}

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"interlock/internal/chief"
 	"interlock/internal/config"
-	"interlock/internal/judge/builtin"
 	"interlock/internal/pipeline"
 	"interlock/internal/plan"
 	"interlock/internal/record"
@@ -25,6 +23,7 @@ type engineFlags struct {
 	Site   string `help:"Site profile: a file or a folder, with #ID for one site of it." placeholder:"FILE|DIR[#ID]"`
 	State  string `help:"Live state of the site." type:"path" placeholder:"FILE"`
 	Config string `help:"Configuration file." type:"path" placeholder:"FILE"`
+	panelFlags
 }
 
 // An engine is a pipeline with what its command needs beside it.
@@ -44,6 +43,7 @@ type engineOptions struct {
 	Store       string // record here; "" records only where the configuration says so
 	Config      *config.Config
 	Memory      bool
+	Panel       panelFlags
 }
 
 // build reads configuration and sites and wires the stages. Everything wrong
@@ -53,7 +53,10 @@ func (f *engineFlags) build(e *env, store string) (*engine, error) {
 	if err != nil {
 		return nil, badInput(err)
 	}
-	opts := engineOptions{Site: f.Site, State: f.State, Store: store, Config: cfg}
+	if err := f.apply(cfg); err != nil {
+		return nil, badInput(err)
+	}
+	opts := engineOptions{Site: f.Site, State: f.State, Store: store, Config: cfg, Panel: f.panelFlags}
 	if store == "" && found {
 		opts.Store = cfg.Store
 	}
@@ -97,14 +100,15 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	panel := builtin.Panel()
-	eng.pipeline = &pipeline.Pipeline{
-		Sites: map[string]*pipeline.Site{}, Panel: builtin.Ensemble(panel),
-		Chief: chief.Builtin{}, Redact: redact.Redactor{}.Redact,
-		Deadline: o.Config.Deadline, NewID: newID, Now: time.Now,
+	bench, err := newBench(e.Ctx, e, o.Config, o.Panel)
+	if err != nil {
+		return nil, err
 	}
-	for _, j := range panel {
-		eng.judges = append(eng.judges, j.Name())
+	eng.judges = bench.judges
+	eng.pipeline = &pipeline.Pipeline{
+		Sites: map[string]*pipeline.Site{}, Panel: bench.panel,
+		Chief: bench.chief, Redact: redact.Redactor{Suspicious: builder.suspicious}.Redact,
+		Deadline: o.Config.Deadline, NewID: newID, Now: time.Now,
 	}
 	for _, sid := range set.IDs() {
 		if id != "" && sid != id {
@@ -114,6 +118,7 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", sid, err)
 		}
+		st.With.Prompts = bench.prompts
 		eng.pipeline.Sites[sid] = st
 	}
 	return eng, eng.record(e, o)
