@@ -47,6 +47,8 @@ type Config struct {
 	Limits plan.Limits
 	// Server is the HTTP side (server).
 	Server Server
+	// Gate is the MCP gate (gate).
+	Gate Gate
 	// Models are the language models that may judge (models).
 	Models []Model
 	// Panel says who judges (panel).
@@ -80,7 +82,7 @@ func Default() *Config {
 	return &Config{
 		Sites: "sites.yaml", Deadline: 45 * time.Second, Memory: true,
 		Screen: Screen{Mode: "stack"}, Policy: verdict.DefaultPolicy(), Limits: plan.DefaultLimits(),
-		Server: Server{Listen: "127.0.0.1:8480"}, Panel: DefaultPanel(),
+		Server: Server{Listen: "127.0.0.1:8480"}, Gate: defaultGate(), Panel: DefaultPanel(),
 	}
 }
 
@@ -152,7 +154,7 @@ func (c *Config) Resolve(dir, data string) {
 	for _, p := range []struct {
 		path *string
 		def  string
-	}{{&c.Sites, ""}, {&c.State, ""}, {&c.Store, "interlock.db"}, {&c.Key, "signing.key"}, {&c.Screen.Rules, ""}} {
+	}{{&c.Sites, ""}, {&c.State, ""}, {&c.Gate.Pins, "pins.json"}, {&c.Store, "interlock.db"}, {&c.Key, "signing.key"}, {&c.Screen.Rules, ""}} {
 		switch {
 		case *p.path == "" && p.def != "":
 			*p.path = filepath.Join(data, p.def)

@@ -23,7 +23,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		sitesSection(), stateSection(), storeSection(), keySection(), deadlineSection(), memorySection(),
-		screenSection(), policySection(), limitsSection(), serverSection(),
+		screenSection(), policySection(), limitsSection(), serverSection(), gateSection(),
 		modelsSection(), panelSection(), dataSection(),
 	}
 }
