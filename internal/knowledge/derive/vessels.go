@@ -127,7 +127,7 @@ func (d *Deriver) pour(s *fact.Set, t *fact.Text, words []fact.Token, v *vesselS
 		return
 	}
 	x := v.get(name, labeled, stands)
-	if emptied {
+	if emptied && len(doses) == 0 {
 		x.doses = nil
 	}
 	x.doses = append(x.doses, doses...)

@@ -108,7 +108,7 @@ func Split(name string) []string {
 
 func appendName(out []string, p string) []string {
 	p, _, _ = strings.Cut(p, " (")
-	words := strings.Fields(p)
+	words := strings.Fields(strings.TrimSuffix(strings.TrimSpace(p), ")"))
 	for len(words) > 0 && strengthWord(words[len(words)-1]) {
 		words = words[:len(words)-1]
 	}
