@@ -136,11 +136,26 @@ func (p *pseudonym) hide(s string) string {
 	return b.String()
 }
 
-// wordAt reports whether no letter touches s[i:j].
+// wordAt reports whether no letter touches s[i:j]. The letters of an escape
+// such as \n or \u200b, which rendering made, are none.
 func wordAt(s string, i, j int) bool {
 	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	after, _ := utf8.DecodeRuneInString(s[j:])
-	return !unicode.IsLetter(before) && !unicode.IsLetter(after)
+	return (!unicode.IsLetter(before) || escapeEnds(s[:i])) && !unicode.IsLetter(after)
+}
+
+// escapeEnds reports whether s ends with an escape of Go or JSON.
+func escapeEnds(s string) bool {
+	for _, digits := range [...]int{0, 2, 4, 8} { // \n, \x7f, \u200b, \U000e0001
+		at := len(s) - digits - 1
+		if at < 1 || s[at-1] != '\\' {
+			continue
+		}
+		if kind := s[at]; digits == 0 && strings.IndexByte("abfnrtv", kind) >= 0 || digits > 0 && strings.IndexByte("xuU", kind) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // back gives the names again to what people read.
