@@ -24,6 +24,7 @@ const (
 	KindToolPinned   Kind = "tool_pinned"
 	KindTokenIssued  Kind = "token_issued"
 	KindTokenRevoked Kind = "token_revoked"
+	KindExecution    Kind = "execution"
 )
 
 // An Event is one thing that happened. The set is closed: what is stored must
@@ -172,6 +173,19 @@ type TokenIssued struct {
 type TokenRevoked struct {
 	Token string
 }
+
+// Execution is one event of the gate's own journal, whole: what it rebuilds
+// its grants from after a restart.
+type Execution struct {
+	Decision string
+	What     string // the gate's name for it, e.g. "granted" or "deviation"
+	Body     []byte // the gate's event as JSON
+}
+
+// Kind names the event.
+func (Execution) Kind() Kind { return KindExecution }
+
+func (e Execution) subject() (decision, tag string) { return e.Decision, e.What }
 
 func (Received) Kind() Kind     { return KindReceived }
 func (Checked) Kind() Kind      { return KindChecked }

@@ -111,6 +111,11 @@ type (
 		SchemaPin string `json:"schema_pin,omitempty"`
 		Arguments []byte `json:"arguments"` // base64: any bytes, exactly
 	}
+	storedExecution struct {
+		Decision string `json:"decision,omitempty"`
+		What     string `json:"what"`
+		Body     string `json:"body"` // JSON as it was given
+	}
 	storedDone struct {
 		Decision     string `json:"decision,omitempty"`
 		Call         string `json:"call"`
@@ -200,6 +205,11 @@ func toStored(e Event) (any, error) {
 		return storedTokenIssued(e), nil
 	case TokenRevoked:
 		return storedTokenRevoked(e), nil
+	case Execution:
+		if !json.Valid(e.Body) {
+			return nil, errors.New("the gate's event is not JSON")
+		}
+		return storedExecution{e.Decision, e.What, string(e.Body)}, nil
 	default:
 		return nil, fmt.Errorf("an event of type %T cannot be stored", e)
 	}
@@ -238,6 +248,8 @@ func decode(env envelope) (Event, error) {
 		return body(env, func(s storedTokenIssued) Event { return TokenIssued(s) })
 	case KindTokenRevoked:
 		return body(env, func(s storedTokenRevoked) Event { return TokenRevoked(s) })
+	case KindExecution:
+		return body(env, func(s storedExecution) Event { return Execution{s.Decision, s.What, []byte(s.Body)} })
 	default:
 		return nil, fmt.Errorf("event %d is of unknown kind %q: %w", env.Seq, env.Kind, ErrNewer)
 	}
