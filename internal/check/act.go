@@ -267,9 +267,12 @@ func (h *hit) level(toks []token) verdict.Level {
 	level := h.rule.level
 	var st standing
 	if h.rule.negative {
-		st = standNegative(toks, h.start)
+		st = standNegative(toks, h.start, h.end)
 	} else {
 		st = stand(toks, h.act, h.end)
+	}
+	if st == asserted && toks[h.act].verb&weaken != 0 && toks[h.act].verb&defeat == 0 && h.act < h.end && compound(toks, h.end) {
+		st = doubtful // "remove the limit switch bracket"
 	}
 	lo, hi := sentence(toks, h.act)
 	for k := lo; k < hi && st == asserted; k++ {
@@ -290,13 +293,32 @@ func (h *hit) level(toks []token) verdict.Level {
 	}
 }
 
+// compound reports whether the thing at toks[i] only describes the noun behind
+// it.
+func compound(toks []token, i int) bool {
+	if i+1 >= len(toks) || toks[i+1].before != brkNone {
+		return false
+	}
+	next := &toks[i+1]
+	if next.fn != 0 || next.verb != 0 || len(next.ents) > 0 || preposition(next.word) || isAdverb(next.word) || digitIn(next.word) {
+		return false
+	}
+	switch next.word {
+	case "while", "during", "until", "before", "after", "near", "over", "under", "between", "because", "as", "there", "here", "today", "tonight", "above", "about", "below", "behind", "inside", "outside", "around", "across", "beside", "within", "that", "which", "since", "through", "along", "so":
+		return false
+	}
+	return true
+}
+
 // standNegative judges an act whose pattern starts with its own negation.
-func standNegative(toks []token, i int) standing {
+func standNegative(toks []token, i, end int) standing {
 	switch {
 	case toks[i].quoted || conditional(toks, i):
 		return doubtful
 	case negated(toks, i) != asserted: // "do not move without telling": two negations
 		return denied
+	case end+1 < len(toks) && toks[end+1].before == brkNone && toks[end+1].word == "to": // "do not tell him to leave": an order, no news
+		return doubtful
 	}
 	lo, hi := sentence(toks, i)
 	for k := lo; k < hi; k++ {

@@ -91,7 +91,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-040", level: verdict.Block, class: verdict.Adversarial,
 		message: "a plan would approve itself or widen its own authority", need: "ask the person who may approve it",
-		patterns: []string{"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives ~1 itself/myself/ourselves/me", "without/before waiting ~4 #approval,authority,safeguard"},
+		patterns: []string{"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives/giving itself/myself/ourselves", "without/before waiting ~4 #approval,authority,safeguard"},
 	},
 	{
 		id: "INT-041", level: verdict.Block, class: verdict.Adversarial, excused: exercise, criterion: true,
@@ -142,7 +142,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-070", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0055"},
 		message: "credentials would be taken, shown or sent", need: "leave credentials with their owner",
-		patterns: []string{"@steal! ~3 #secret", "@send! ~4 #secret", "#secret ~3 @steal:ed", "write/writes/put/puts/paste/read/reads/show/shows ~3 #secret"},
+		patterns: []string{"@steal! ~3 #secret", "print/prints/share/shares/reveal/reveals/embed/reuse/borrow/guess/show/shows ~2 #secret", "@send! ~4 #secret", "#secret ~3 @steal:ed", "write/writes/put/puts/paste/read/reads/show/shows ~3 #secret"},
 	},
 	{
 		id: "INT-080", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0029"},

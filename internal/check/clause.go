@@ -95,7 +95,7 @@ func negatedAfter(toks []token, end int) bool {
 // conditional reports whether the act itself is a condition: "if the alarm is
 // muted, stop". A comma or "then" ends the condition.
 func conditional(toks []token, i int) bool {
-	for j := i; j >= 0; j-- {
+	for j := i; j >= 0 && i-j < longSentence; j-- {
 		if j < i && toks[j].fn&condition != 0 {
 			return true
 		}
@@ -141,11 +141,15 @@ func inExercise(toks []token, i int) bool {
 	return false
 }
 
+// longSentence bounds how far a sentence is followed either way, in words: a
+// text without full stops costs linear time.
+const longSentence = 64
+
 // sentence returns the bounds of the sentence around i.
 func sentence(toks []token, i int) (lo, hi int) {
-	for lo = i; lo > 0 && toks[lo].before != brkStop; lo-- {
+	for lo = i; lo > 0 && i-lo < longSentence && toks[lo].before != brkStop; lo-- {
 	}
-	for hi = i + 1; hi < len(toks) && toks[hi].before != brkStop; hi++ {
+	for hi = i + 1; hi < len(toks) && hi-i < longSentence && toks[hi].before != brkStop; hi++ {
 	}
 	return lo, hi
 }

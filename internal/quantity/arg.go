@@ -188,6 +188,10 @@ func (m Measure) Read(value any) (Quantity, bool) {
 
 // readText reads a number given as text; its own unit, if any, wins.
 func (m Measure) readText(s string) (Quantity, bool) {
+	switch strings.ToLower(strings.Trim(s, " +-")) {
+	case "nan", "inf", "infinity":
+		return Quantity{Kind: m.unit.kind, Unit: m.text, Text: s, Count: 1, Bad: true}, true
+	}
 	qs := Read(s)
 	if len(qs) != 1 {
 		return Quantity{}, false

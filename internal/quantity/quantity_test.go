@@ -218,7 +218,7 @@ func TestReadLists(t *testing.T) {
 
 func TestReadLeavesOut(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"at 08:30", "2026-11-17", "ur5e_1", "V-01 to V-24", "ward 3A", "version 3.2.1", "the 1st one", "CAS 7664-93-9", "BH-W1", "two people", "half of them", "NB-ops-11", "maximum care", "as soon as possible", "1:100"} {
+	for _, text := range []string{"at 08:30", "2026-11-17", "ur5e_1", "V-01 to V-24", "ward 3A", "version 3.2.1", "the 1st one", "infinite loops", "to infinity and beyond", "CAS 7664-93-9", "BH-W1", "two people", "half of them", "NB-ops-11", "maximum care", "as soon as possible", "1:100"} {
 		for _, q := range Read(text) {
 			t.Errorf("%q: unexpected %q (%s %v)", text, q.Text, q.Kind, q.Readings)
 		}
@@ -227,7 +227,7 @@ func TestReadLeavesOut(t *testing.T) {
 
 func TestReadBad(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"NaN mm/s", "1e309 rpm", "inf mm/s", "∞ C", "infinity", "9" + strings.Repeat("9", 400) + " C"} {
+	for _, text := range []string{"NaN mm/s", "1e309 rpm", "inf mm/s", "∞ C", "infinity K", "speed NaN", "speed = infinity", "set the temperature to NaN", "9" + strings.Repeat("9", 400) + " C"} {
 		got := Read(text)
 		if len(got) != 1 || !got[0].Bad {
 			t.Errorf("%q: want one bad quantity, got %+v", text, got)
@@ -338,7 +338,7 @@ func TestRCF(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"250 mm/s", "1,500.2 °C and -3 bar(g)", "+50 mm/s twice", "two hundred and", "1e", "½", "२५० rpm", "5·10^", "a half an", "µ", "\xff12 mm", "1 2 3 4 5 6 7 8 9 10"} {
+	for _, s := range []string{"250 mm/s", "1,500.2 °C and -3 bar(g)", "+50 mm/s twice", "two hundred and", "1e", "½", "२५० rpm", "5·10^", ".5,3.2", ".1,2.3,4", "a half an", "µ", "\xff12 mm", "1 2 3 4 5 6 7 8 9 10"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -70,7 +70,7 @@ func (r *reader) word(i int) int {
 	}
 	switch w {
 	case "nan", "infinity", "infinite", "inf":
-		if w != "inf" || r.unitAt(end) || strings.HasSuffix(strings.TrimRight(r.s[:i], " "), "=") || strings.HasSuffix(r.s[:i], "-") {
+		if r.meantAsNumber(i, end) {
 			return r.emit(i, number{end: end, bad: true}, false)
 		}
 	}
@@ -80,6 +80,21 @@ func (r *reader) word(i int) int {
 		}
 	}
 	return r.skipIdentifier(end)
+}
+
+// meantAsNumber tells "speed NaN", "to infinity K" from prose about the
+// infinite: a unit follows, or a quantity or an equals sign comes before.
+func (r *reader) meantAsNumber(start, end int) bool {
+	if r.unitAt(end) {
+		return true
+	}
+	before := strings.TrimRight(r.s[:start], " +-")
+	if strings.HasSuffix(before, "=") || strings.HasSuffix(before, ":") {
+		return true
+	}
+	var back [lookBack]string
+	n := r.wordsBefore(start, &back)
+	return n > 0 && (limitAxis(back[0]) || n > 1 && (back[0] == "to" || back[0] == "at" || back[0] == "of") && limitAxis(back[1]))
 }
 
 // skipIdentifier passes the digits of names such as ur5e_1, V-01 or PTW-3391,
@@ -118,7 +133,7 @@ func (r *reader) unitAt(i int) bool {
 // numeral reads the number at i and returns where to go on.
 func (r *reader) numeral(i int) int {
 	v := lexNumber(r.s, i)
-	if v.n == 0 && !v.bad {
+	if v.n == 0 && !v.bad || v.end <= i {
 		return max(v.end, i+1)
 	}
 	return r.emit(i, v, false)

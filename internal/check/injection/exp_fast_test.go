@@ -48,6 +48,7 @@ func TestExpFast(t *testing.T) {
 			for i := range tr.rows {
 				if p := &tr.rows[i]; !p.Extra && fold(p) == f {
 					model[i] = m.Score(&p.example)
+					p.restAt.model = m.Score(&p.rest)
 				}
 			}
 		}

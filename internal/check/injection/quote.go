@@ -93,34 +93,47 @@ func wordByte(c byte) bool {
 
 func endsWord(text []byte, i int) bool { return i >= len(text) || !wordByte(text[i]) }
 
+// A remainder is what is left of a text without its quotations.
+type remainder struct {
+	text   []byte
+	terms  terms
+	sigmas sigmas
+}
+
 // unquoted scores what is left of a text without its quotations, if its
-// structure is that of a report.
-func (w *worker) unquoted(text []byte) (rest sigmas, ok bool) {
+// structure is that of a report: otherwise ok is false.
+func (w *worker) unquoted(text []byte) (rest remainder, ok bool) {
+	s := w.screen
 	qs := quotations(text)
 	if len(qs) == 0 {
-		return sigmas{}, false
+		return rest, false
 	}
-	outside := make([]byte, 0, len(text))
 	at := 0
 	for _, q := range qs {
-		outside = append(append(outside, text[at:q.from]...), "thus"...)
+		rest.text = append(append(rest.text, text[at:q.from]...), "thus"...)
 		at = q.to
 	}
-	outside = append(outside, text[at:]...)
-	views, _ := w.reader.Views(outside)
+	rest.text = append(rest.text, text[at:]...)
+	views, _ := w.reader.Views(rest.text)
 	plain := views[0].Text
 	orders := len(ordering.FindAllIndex(plain, -1)) - len(denying.FindAllIndex(plain, -1))
 	if !reporting.Match(plain) || orders > 0 {
-		return sigmas{}, false
+		return rest, false
 	}
-	for _, v := range views {
+	for i, v := range views {
 		ev := w.gather(v)
 		for _, e := range ev.events {
-			if w.screen.rules[e.rule].Addresses {
-				return sigmas{}, false
+			if s.rules[e.rule].Addresses {
+				return rest, false
 			}
 		}
-		rest = rest.worst(ev.sigma)
+		if i == 0 || ev.sigma.stack > rest.sigmas.stack {
+			rest.terms = ev.terms
+		}
+		rest.sigmas = rest.sigmas.worst(ev.sigma)
+		if s.stack.alone(ev.terms) >= s.tau.TauA {
+			return rest, false // the attack is not only in the quotation
+		}
 	}
 	return rest, true
 }

@@ -42,13 +42,16 @@ type Calibration struct {
 // phrases say by themselves and of what the fitted model says of all three: so
 // the trained part may raise the score, never lower it (C4).
 func (c Calibration) combine(t terms) sigmas {
-	alone := 1 - (1-t.regex)*(1-c.FuzzyAlone*t.fuzzy)
+	alone := c.alone(t)
 	if t.model <= ngram.Nothing {
 		return sigmas{stack: alone}
 	}
 	z := c.Bias + c.Model*bounded(t.model) + c.Regex*evidenceOdds(t.regex) + c.Fuzzy*t.fuzzy
 	return sigmas{stack: max(alone, 1/(1+math.Exp(-z)))}
 }
+
+// alone is what rules and phrases say by themselves.
+func (c Calibration) alone(t terms) float64 { return 1 - (1-t.regex)*(1-c.FuzzyAlone*t.fuzzy) }
 
 // bounded keeps the log odds of the model where the calibration has seen any.
 func bounded(x float64) float64 { return min(max(x, -8), 8) }

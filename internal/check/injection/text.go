@@ -21,6 +21,10 @@ type Verdict struct {
 	Regex      float64           // the terms at the worst place, each in [0,1] …
 	Fuzzy      float64
 	Model      float64 // … and the log odds of the trained model
+
+	rest    []byte // of a discounted text, what is left without its quotations
+	restAt  terms
+	whole   sigmas // before the discount
 }
 
 // Rule ids of findings that are no rule's.
@@ -73,8 +77,8 @@ func (w *worker) text(text []byte, how screening) Verdict {
 	}
 	if how.discount && !addresses && s.gates(top.sigmas) >= s.tau.TauW {
 		if rest, ok := w.unquoted(text); ok {
-			v.Discounted = true
-			top.sigmas = s.discount(top.sigmas, rest)
+			v.Discounted, v.rest, v.restAt, v.whole = true, rest.text, rest.terms, top.sigmas
+			top.sigmas = s.discount(top.sigmas, rest.sigmas)
 		}
 	}
 	v.Sigma, v.SigmaPaper = top.stack, top.paper

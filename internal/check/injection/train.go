@@ -48,6 +48,8 @@ type prepared struct {
 	terms   terms
 	paper   float64
 	quoted  bool
+	rest    ngram.Example // of a quoted attack, what is left without the quotation
+	restAt  terms
 }
 
 // trainingLength bounds the text of a row that is learned from, in bytes: of a
@@ -89,21 +91,28 @@ func (w *worker) prepare(r Row) prepared {
 	v := w.text([]byte(r.Text), screening{discount: true, plain: true})
 	p.terms = terms{regex: v.Regex, fuzzy: v.Fuzzy}
 	p.paper, p.quoted = v.SigmaPaper, v.Discounted
-	text := r.Text
-	if len(text) > trainingLength {
-		text = text[:trainingLength/2] + "\n" + text[len(text)-trainingLength/2:]
-	}
-	views, _ := w.reader.Views([]byte(text))
-	var readings [][]byte
-	for _, view := range views {
-		readings = append(readings, view.Text)
-	}
 	weight := 1.0
 	if r.Hard {
 		weight = hardWeight
 	}
-	p.example = ngram.NewExample(readings, r.Attack, weight)
+	p.example = w.example([]byte(r.Text), r.Attack, weight)
+	if p.quoted {
+		p.rest, p.restAt = w.example(v.rest, r.Attack, weight), v.restAt
+	}
 	return p
+}
+
+// example makes a text ready to learn from.
+func (w *worker) example(text []byte, attack bool, weight float64) ngram.Example {
+	if len(text) > trainingLength {
+		text = slices.Concat(text[:trainingLength/2], []byte("\n"), text[len(text)-trainingLength/2:])
+	}
+	views, _ := w.reader.Views(text)
+	var readings [][]byte
+	for _, view := range views {
+		readings = append(readings, view.Text)
+	}
+	return ngram.NewExample(readings, attack, weight)
 }
 
 func (t *Trainer) fit(use func(*prepared) bool) *ngram.Model {
@@ -141,6 +150,7 @@ func (t *Trainer) LeaveSourcesOut() []Scored {
 		for i := range t.rows {
 			if p := &t.rows[i]; !p.Extra && p.Family() == f {
 				model[i] = m.Score(&p.example)
+				p.restAt.model = m.Score(&p.rest)
 			}
 		}
 	}
@@ -160,7 +170,7 @@ func (t *Trainer) scored(p *prepared, model float64, cal Calibration) Scored {
 	p.terms.model = model
 	g := sigmas{stack: cal.combine(p.terms).stack, paper: p.paper}
 	if p.quoted && g.stack >= DefaultThresholds(Stack).TauW {
-		g.stack = DefaultThresholds(Stack).middle()
+		g = t.screen.discount(g, sigmas{stack: cal.combine(p.restAt).stack})
 	}
 	return Scored{Row: p.Row, Sigma: g.stack, SigmaPaper: g.paper, Model: model, Regex: p.terms.regex, Fuzzy: p.terms.fuzzy}
 }
