@@ -18,25 +18,25 @@ type source struct {
 }
 
 func newSource(p *plan.Plan) *source {
-	var all []string
+	all := make([]string, 0, 256)
 	for _, t := range planTexts(p) {
 		for _, w := range words(t) {
 			all = append(all, w.norm)
 		}
 	}
-	s := &source{runs: map[string][]string{}, key: keyBytes, shingles: map[string]bool{}, kept: map[string]bool{}}
-	var runs []string
+	s := &source{runs: make(map[string][]string, len(all)), key: keyBytes, shingles: make(map[string]bool, len(all)), kept: map[string]bool{}}
+	runs := make(map[string]bool, len(all))
 	for i := range all {
 		if i+Run < len(all) {
 			joined := strings.Join(all[i:i+Run+1], "")
-			runs = append(runs, joined)
+			runs[joined] = true
 			s.key = min(s.key, len(joined))
 		}
 		if i+Shingle <= len(all) {
-			s.shingles[strings.Join(all[i:i+Shingle], " ")] = true
+			s.shingles[all[i]+" "+all[i+1]+" "+all[i+2]] = true
 		}
 	}
-	for _, r := range runs {
+	for r := range runs {
 		s.runs[r[:s.key]] = append(s.runs[r[:s.key]], r)
 	}
 	return s
@@ -74,7 +74,7 @@ func (s *source) redact(fields []*string) {
 // holds, however it is divided into words.
 func (s *source) cutRuns(tokens []token) {
 	var b strings.Builder
-	var owner []int // of each byte of the stream
+	owner := make([]int, 0, 8*len(tokens)) // of each byte of the stream
 	for i, t := range tokens {
 		b.WriteString(t.norm)
 		for range len(t.norm) {

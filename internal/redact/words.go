@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -20,6 +21,9 @@ type word struct {
 // accents folded, lower case, invisible characters dropped, letters and digits
 // only.
 func words(s string) []word {
+	if ascii(s) {
+		return asciiWords(s)
+	}
 	var out []word
 	var b strings.Builder
 	start := -1
@@ -45,6 +49,34 @@ func words(s string) []word {
 		b.WriteString(folded)
 	}
 	flush(len(s))
+	return out
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// asciiWords does the same for plain texts, which most are, without copying.
+func asciiWords(s string) []word {
+	out := make([]word, 0, len(s)/5+1)
+	start := -1
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] >= 'A' && s[i] <= 'Z' || s[i] >= '0' && s[i] <= '9') {
+			if start < 0 {
+				start = i
+			}
+			continue
+		}
+		if start >= 0 {
+			out = append(out, word{strings.ToLower(s[start:i]), start, i})
+			start = -1
+		}
+	}
 	return out
 }
 
