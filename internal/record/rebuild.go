@@ -103,6 +103,9 @@ func (t *tree) drain() error {
 
 // finish compares what was computed with what was signed.
 func (t *tree) finish() {
+	if t.size == 0 && t.outside == nil {
+		t.v.CannotExclude = append(t.v.CannotExclude, "that the log was emptied: an empty log has no signature")
+	}
 	if t.head.size != t.size {
 		t.v.problem("the signed checkpoint covers %d events and there are %d: events were cut off or added", t.head.size, t.size)
 	} else if t.size > 0 && t.marks[t.size] != t.head.root {

@@ -76,12 +76,16 @@ func Open(ctx context.Context, path string, key *Key, o Options) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the record %s: %w", path, err)
 	}
+	db.SetMaxIdleConns(maxIdleReaders)
 	l, err := start(ctx, db, path, key, o, created)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return l, nil
 }
+
+// maxIdleReaders bounds the connections that are kept: each has a page cache.
+const maxIdleReaders = 4
 
 // start brings the schema up to date, checks the head and starts the writer.
 func start(ctx context.Context, db *sql.DB, path string, key *Key, o Options, created bool) (*Log, error) {

@@ -118,21 +118,47 @@ func advance(ctx context.Context, q querier, seen, now head) error {
 	return nil
 }
 
-// hashReader reads the tree's hashes from the store.
+// hashReader reads the tree's hashes from the store, all of one call at once.
 func hashReader(ctx context.Context, q querier) tlog.HashReader {
 	return tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
 		hashes := make([]tlog.Hash, len(indexes))
+		if len(indexes) == 0 {
+			return hashes, nil
+		}
+		found, err := storedHashes(ctx, q, indexes)
+		if err != nil {
+			return nil, fmt.Errorf("reading the tree: %w", err)
+		}
 		for i, idx := range indexes {
-			var b []byte
-			err := q.QueryRowContext(ctx, "SELECT hash FROM hashes WHERE idx = ?", idx).Scan(&b)
-			if errors.Is(err, sql.ErrNoRows) || (err == nil && len(b) != tlog.HashSize) {
+			b := found[idx]
+			if len(b) != tlog.HashSize {
 				return nil, fmt.Errorf("%w: hash %d of the tree is missing", ErrTampered, idx)
-			}
-			if err != nil {
-				return nil, fmt.Errorf("reading hash %d: %w", idx, err)
 			}
 			copy(hashes[i][:], b)
 		}
 		return hashes, nil
 	})
+}
+
+func storedHashes(ctx context.Context, q querier, indexes []int64) (map[int64][]byte, error) {
+	args := make([]any, len(indexes))
+	for i, idx := range indexes {
+		args[i] = idx
+	}
+	// Only the number of marks varies; no value becomes part of the text.
+	rows, err := q.QueryContext(ctx, "SELECT idx, hash FROM hashes WHERE idx IN (?"+strings.Repeat(", ?", len(args)-1)+")", args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	found := make(map[int64][]byte, len(indexes))
+	for rows.Next() {
+		var idx int64
+		var b []byte
+		if err := rows.Scan(&idx, &b); err != nil {
+			return nil, err
+		}
+		found[idx] = b
+	}
+	return found, rows.Err()
 }
