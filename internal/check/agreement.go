@@ -284,10 +284,35 @@ func (a *agreeing) described() {
 		}
 	}
 	level := verdict.Block
-	if a.tool.Effect == site.Observe || harmless(a.call.Tool) || a.x.codeTool(a.call.Tool) || !english(a.t) {
+	if a.machineInUse() || a.tool.Effect == site.Observe || harmless(a.call.Tool) || a.x.codeTool(a.call.Tool) || !english(a.t) {
 		level = verdict.Flag // little harm, or words we cannot compare
 	}
 	a.add("AGR-008", level, "", "no step describes the call of "+a.call.Tool, "describe the call in its step")
+}
+
+// machineInUse reports whether the plan uses the call's machine openly: a step
+// names it, or describes another call for it. One undescribed move of it is
+// then a gap in the description rather than something smuggled in.
+func (a *agreeing) machineInUse() bool {
+	for _, v := range a.call.Arguments {
+		id, ok := v.(string)
+		if !ok || !a.x.isMachine(id) {
+			continue
+		}
+		for i := range a.t.plan.ToolCalls {
+			c := &a.t.plan.ToolCalls[i]
+			tool := a.x.tools[c.Tool]
+			if i == a.n || tool == nil || c.Step < 1 || c.Step > len(a.t.steps) {
+				continue
+			}
+			for _, w := range c.Arguments {
+				if w == id && a.x.speaksOf(a.t.parts[a.t.steps[c.Step-1]].toks, tool, c) {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // english reports whether the steps hold enough English function words for
@@ -355,7 +380,7 @@ func sharesWord(a, b []token) bool {
 			continue
 		}
 		for k := range a {
-			if v := a[k].word; v == w || len(w) >= 4 && len(v) >= 4 && (strings.HasPrefix(v, w) || strings.HasPrefix(w, v)) {
+			if v := a[k].word; v == w || len(w) >= 4 && len(v) >= 4 && (strings.HasPrefix(v, w) || strings.HasPrefix(w, v)) || len(w) == 3 && len(v) <= 6 && strings.HasPrefix(v, w) {
 				return true
 			}
 		}

@@ -21,6 +21,7 @@ type index struct {
 	tools    map[string]*site.Tool
 	sandbox  string // folded name
 
+	places    map[string][]string         // words that name each zone or place of a limit
 	measures  map[string]quantity.Measure // by argument name
 	toolWords map[string][]string         // the words of each tool's name
 }
@@ -34,7 +35,7 @@ type entity struct {
 
 // compile reads a site into an index.
 func compile(s *site.Site) *index {
-	x := &index{site: s, lex: newLexicon(), byID: map[string]int{}, tools: map[string]*site.Tool{}, measures: map[string]quantity.Measure{}, toolWords: map[string][]string{}, sandbox: strings.ToLower(s.Sandbox.Name)}
+	x := &index{site: s, lex: newLexicon(), byID: map[string]int{}, tools: map[string]*site.Tool{}, places: map[string][]string{}, measures: map[string]quantity.Measure{}, toolWords: map[string][]string{}, sandbox: strings.ToLower(s.Sandbox.Name)}
 	for i := range s.Robots {
 		x.item(&s.Robots[i], "robot")
 	}
@@ -52,6 +53,7 @@ func compile(s *site.Site) *index {
 		}
 		x.toolFamily(&s.Tools[i])
 	}
+	x.placeNames()
 	x.people()
 	for _, a := range s.Agents {
 		if !trusted(a.Trust) {
@@ -164,6 +166,27 @@ func (x *index) toolFamily(t *site.Tool) {
 	}
 	if len(members) <= 2 && len(family) >= 3 && !everyday(family) {
 		x.lex.name(family, entry{ents: members})
+	}
+}
+
+// placeNames collects the words for each place a limit may be for: those of its
+// identifier, and the name its rule begins with ("wards: 500 mm/s").
+func (x *index) placeNames() {
+	general := []string{"area", "zone", "service", "public", "room", "place", "near", "people", "open"}
+	for _, e := range x.entities {
+		for _, a := range e.axes {
+			for w := range strings.SplitSeq(a.place, "_") {
+				if len(w) >= 4 && !slices.Contains(general, w) && !slices.Contains(x.places[a.place], w) {
+					x.places[a.place] = append(x.places[a.place], w)
+				}
+			}
+		}
+	}
+	for _, z := range x.site.Zones {
+		head, _, ok := strings.Cut(strings.ToLower(z.Rule), ":")
+		if ok && x.places[z.ID] != nil && len(head) >= 4 && !strings.ContainsAny(head, " ,.0123456789") {
+			x.places[z.ID] = append(x.places[z.ID], strings.TrimSuffix(head, "s"))
+		}
 	}
 }
 

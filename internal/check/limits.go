@@ -25,7 +25,7 @@ func (Limits) ID() string { return "limits" }
 
 // clearly is how far above a limit a value lies before it blocks; up to it, it
 // may be a rounding or a plausible reason, and a person decides.
-const clearly = 1.05
+const clearly = 1.10
 
 // A limitRun is the state of one check over one plan: what was last said about
 // each axis, for changes that add up.
@@ -218,32 +218,45 @@ type excess struct {
 func (r *limitRun) against(p *part, kind quantity.Kind, readings []float64, gauge int8, ents []int) excess {
 	e := excess{over: len(ents) > 0}
 	for _, ent := range ents {
-		over := false
+		over, placed, within := false, 0, 0
 		for i := range r.x.entities[ent].axes {
 			a := &r.x.entities[ent].axes[i]
-			if !r.applies(a, p, kind) {
-				continue
-			}
-			if a.denied {
+			how := r.applies(a, p, kind)
+			switch {
+			case how == nowhere:
+			case a.denied:
 				e.denied, e.maybe, e.limit, e.entity = true, true, a, ent
-				continue
+			case a.place == "":
+				over = e.hold(a, ent, readings, gauge) || over
+			default:
+				placed++
+				if e.hold(a, ent, readings, gauge) && how == inside {
+					within++
+				}
 			}
-			over = e.hold(a, ent, readings, gauge) || over
 		}
-		e.over = e.over && over
+		// Of several places named, the value is for one of them only.
+		e.over = e.over && (over || placed > 0 && within == placed)
 	}
 	return e
 }
 
-// applies reports whether a limit is in force for the step.
-func (r *limitRun) applies(a *axis, p *part, kind quantity.Kind) bool {
-	if a.kind != kind || a.place != "" && !r.atPlace(p, a.place) {
-		return false
+// applies reports whether a limit is in force for the step; limits for no
+// particular place always are.
+func (r *limitRun) applies(a *axis, p *part, kind quantity.Kind) mentioned {
+	how := inside
+	if a.kind != kind {
+		return nowhere
+	}
+	if a.place != "" {
+		if how = r.atPlace(p, a.place); how == nowhere {
+			return nowhere
+		}
 	}
 	if (a.cond || a.place != "") && a.max != nil && (statesAtMost(p, kind, *a.max) || a.cond && conditionMet(r.t, p)) {
-		return false // the step keeps to it where it holds, and the value is for elsewhere
+		return nowhere // the step keeps to it where it holds, and the value is for elsewhere
 	}
-	return true
+	return how
 }
 
 // hold compares with one limit and says whether it is clearly exceeded. For a
@@ -296,21 +309,41 @@ func statesAtMost(p *part, kind quantity.Kind, limit float64) bool {
 	return false
 }
 
-// atPlace reports whether the step is about the place a limit is for. If the
-// plan names no place of the entity at all, the loosest limit is used by
-// against through its other axes.
-func (r *limitRun) atPlace(p *part, place string) bool {
-	for len(place) > 0 {
-		w, rest, _ := strings.Cut(place, "_")
-		place = rest
-		if len(w) < 4 || w == "area" || w == "zone" || w == "service" || w == "public" {
-			continue
-		}
+// mentioned says how a step speaks of the place a limit is for.
+type mentioned uint8
+
+const (
+	nowhere mentioned = iota
+	named             // "towards the ward": the way there may be elsewhere
+	inside            // "along the ward"
+)
+
+// atPlace says how the step speaks of the place, by the words of its identifier
+// and the name its rule begins with.
+func (r *limitRun) atPlace(p *part, place string) mentioned {
+	how := nowhere
+	for _, w := range r.x.places[place] {
 		for i := range p.toks {
-			if strings.HasPrefix(p.toks[i].word, w) {
-				return true
+			if !strings.HasPrefix(p.toks[i].word, w) {
+				continue
+			}
+			how = max(how, named)
+			j := i - 1
+			for j >= 0 && (p.toks[j].fn&determiner != 0 || strings.HasPrefix(place, p.toks[j].word)) {
+				j--
+			}
+			if j >= 0 && within(p.toks[j].word) || j < i-1 && j < 0 {
+				how = inside
 			}
 		}
+	}
+	return how
+}
+
+func within(w string) bool {
+	switch w {
+	case "in", "on", "along", "through", "inside", "within", "across":
+		return true
 	}
 	return false
 }
