@@ -46,6 +46,9 @@ type commands struct {
 	Audit   auditCmd   `cmd:"" help:"The record: show, verify, export, replay, prove."`
 	Doctor  doctorCmd  `cmd:"" help:"Show what is configured, reachable and unsafe; exit 1 if anything would fail."`
 	Kg      kgCmd      `cmd:"" help:"The knowledge graph: build, stats, query, show."`
+	Site    siteCmd    `cmd:"" help:"Site profiles and their rules as code: lint, test, show."`
+	Prompt  promptCmd  `cmd:"" help:"What models are asked."`
+	Conf    configCmd  `cmd:"" name:"config" help:"Write a configuration, with a panel of the models found."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

@@ -10,8 +10,9 @@ import (
 
 // A Failure is an example that does not come out as its check says.
 type Failure struct {
-	Check   string
+	File    string
 	Line    int
+	Check   string
 	Example int // from 1
 	Want    bool
 	Got     string
@@ -22,7 +23,7 @@ func (f Failure) String() string {
 	if f.Want {
 		want = "must break"
 	}
-	return fmt.Sprintf("line %d: check %s, example %d %s the rule: %s", f.Line, f.Check, f.Example, want, f.Got)
+	return fmt.Sprintf("%s:%d: check %s, example %d %s the rule: %s", f.File, f.Line, f.Check, f.Example, want, f.Got)
 }
 
 // Test runs the examples of every check as its tests. read derives the facts of
@@ -36,12 +37,12 @@ func (s *Set) Test(read func(site.CheckExample) (*fact.Set, error)) (n int, fail
 			n++
 			seen[e.Breaks] = true
 			if got := c.example(e, read); got != "" {
-				failures = append(failures, Failure{Check: c.ID, Line: c.Line, Example: k + 1, Want: e.Breaks, Got: got})
+				failures = append(failures, Failure{File: c.File, Line: c.Line, Check: c.ID, Example: k + 1, Want: e.Breaks, Got: got})
 			}
 		}
 		for _, want := range []bool{true, false} {
 			if !seen[want] {
-				failures = append(failures, Failure{Check: c.ID, Line: c.Line, Want: want, Got: "there is no such example"})
+				failures = append(failures, Failure{File: c.File, Line: c.Line, Check: c.ID, Want: want, Got: "there is no such example"})
 			}
 		}
 	}

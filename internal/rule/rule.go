@@ -48,8 +48,8 @@ const (
 // axes are the axes of quantities a rule may ask for.
 var axes = []string{"", "speed", "temperature", "temp_delta", "pressure", "rotation", "acceleration", "mass", "volume", "length", "force", "time", "flow", "concentration", "amount", "fraction", "angle", "angular_speed", "energy", "power", "money", "ramp", "density", "other"}
 
-// Compile compiles every check of the profile. The error names site, check and
-// line of each that does not compile, reads a field that is not there, or asks
+// Compile compiles every check of the profile. The error names file, line and
+// check of each that does not compile, reads a field that is not there, or asks
 // for a concept nobody knows.
 func Compile(s *site.Site, voc Vocabulary) (*Set, error) {
 	pats := patterns{}
@@ -62,7 +62,7 @@ func Compile(s *site.Site, voc Vocabulary) (*Set, error) {
 	for _, c := range s.Checks {
 		one, err := compile(env, s, c, pats, voc)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("site %s, line %d: check %s: %w", s.ID, c.Line, c.ID, err))
+			errs = append(errs, fmt.Errorf("%s:%d: site %s, check %s: %w", c.File, c.Line, s.ID, c.ID, err))
 			continue
 		}
 		set.checks = append(set.checks, one)

@@ -332,7 +332,7 @@ func (d *decoder) rules(n *strict.Node) []Rule {
 }
 
 func (d *decoder) check(n *strict.Node, rules []Rule) Check {
-	c := Check{Line: n.Pos.Line}
+	c := Check{File: d.File, Line: n.Pos.Line}
 	for _, f := range d.Fields(n, "a check", checkKeys) {
 		v := &f.Value
 		switch f.Key {

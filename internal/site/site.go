@@ -141,7 +141,8 @@ type Check struct {
 	Message  string
 	Need     string
 	Examples []CheckExample
-	Line     int // line in the profile, for error messages
+	File     string // profile it stands in, for error messages
+	Line     int
 }
 
 // A CheckExample is one of a check's own tests.
