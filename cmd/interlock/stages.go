@@ -98,6 +98,26 @@ func (k *knower) Know(in check.Input) (pipeline.Known, error) {
 	return pipeline.Known{Facts: facts, Findings: findings, Evidence: k.graph.Retrieve(seeds(k.graph, facts), evidenceTokens)}, nil
 }
 
+// conceptWeight is what an idea that the plan speaks of counts beside a thing
+// that it names.
+const conceptWeight = 0.3
+
+// concepts are the ideas that the plan's words stand for, unless denied.
+func concepts(f *fact.Set) map[string]bool {
+	out := map[string]bool{}
+	for _, t := range f.Texts {
+		for _, w := range t.Words {
+			if w.Negated {
+				continue
+			}
+			for _, tag := range w.Tags {
+				out[tag] = true
+			}
+		}
+	}
+	return out
+}
+
 // seeds are the nodes a plan names. What hard facts rest on weighs more; a
 // word of action less than a thing.
 func seeds(g *knowledge.Graph, f *fact.Set) []knowledge.Seed {
@@ -112,6 +132,11 @@ func seeds(g *knowledge.Graph, f *fact.Set) []knowledge.Seed {
 	for _, h := range f.Hard {
 		for _, id := range h.Path {
 			weight[id] += 2
+		}
+	}
+	for tag := range concepts(f) {
+		for _, i := range g.Concept(tag) {
+			weight[g.ID(i)] += conceptWeight
 		}
 	}
 	out := make([]knowledge.Seed, 0, len(weight))

@@ -141,6 +141,7 @@ type Graph struct {
 	damp      []float32 // of each node, for retrieval; see prepare
 	templates []*preparedTemplate
 	relWeight []float32
+	concepts  map[string][]int32
 	scratch   *sync.Pool
 
 	indexOnce sync.Once
@@ -318,17 +319,21 @@ func (g *Graph) yieldNames(yield func(Name) bool) bool {
 			return false
 		}
 		for ; a < len(g.aliasNode) && g.aliasNode[a] <= i; a++ {
-			if !yield(Name{Text: g.aliasText[a], Node: g.aliasNode[a], Exact: g.aliasExact[a]}) {
+			if !g.yieldAlias(a, yield) {
 				return false
 			}
 		}
 	}
-	for ; a < len(g.aliasNode); a++ {
-		if !yield(Name{Text: g.aliasText[a], Node: g.aliasNode[a], Exact: g.aliasExact[a]}) {
+	for ; a < len(g.aliasNode); a++ { // what an overlay calls nodes after its own
+		if !g.yieldAlias(a, yield) {
 			return false
 		}
 	}
 	return true
+}
+
+func (g *Graph) yieldAlias(a int, yield func(Name) bool) bool {
+	return strings.HasPrefix(g.aliasText[a], conceptPrefix) || yield(Name{Text: g.aliasText[a], Node: g.aliasNode[a], Exact: g.aliasExact[a]})
 }
 
 // Aliases returns the other names of node i.

@@ -39,6 +39,9 @@ func (g *Graph) nameIndex() map[string][]int32 {
 		add(name, g.first+int32(k))
 	}
 	for k, i := range g.aliasNode {
+		if strings.HasPrefix(g.aliasText[k], conceptPrefix) {
+			continue
+		}
 		add(g.aliasText[k], i)
 	}
 	return index
@@ -55,6 +58,21 @@ func (g *Graph) Lookup(name string) []int32 {
 				out = append(out, i)
 			}
 		}
+	}
+	return out
+}
+
+const conceptPrefix = "concept "
+
+// ConceptName is how a concept of package link ("act:heat") is kept among the
+// names of the nodes that it stands for. Names does not yield it.
+func ConceptName(tag string) string { return conceptPrefix + tag }
+
+// Concept returns the nodes that a concept of package link stands for.
+func (g *Graph) Concept(tag string) []int32 {
+	var out []int32
+	for h := g; h != nil; h = h.base {
+		out = append(out, h.concepts[tag]...)
 	}
 	return out
 }

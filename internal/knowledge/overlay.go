@@ -205,11 +205,41 @@ func (o *overlay) material(m site.Material) {
 	for _, id := range public {
 		o.same(entry, id)
 	}
+	o.listed(entry, m.Name, "material", KindChemical, KindLoad)
 	for _, h := range m.Hazards {
 		id := "site:hazard/" + nameID(h)
 		o.node(id, "declared_hazard", h)
 		o.edge(entry, RelHazard, id)
 	}
+}
+
+// listed adds what one entry lists under the identifiers that package link
+// gives to the parts: "clinical waste, sharps bins closed" is two things.
+func (o *overlay) listed(entry, names, kind string, kinds ...string) []string {
+	var ids []string
+	for _, part := range strings.FieldsFunc(strings.ReplaceAll(names, " and ", ","), func(r rune) bool { return r == ',' || r == ';' || r == '/' }) {
+		part, _, _ = strings.Cut(part, " (")
+		words := strings.Fields(part)
+		for len(words) > 1 && strength(words[len(words)-1]) {
+			words = words[:len(words)-1]
+		}
+		id := "site:" + nameID(strings.Join(words, " "))
+		if len(id) < len("site:")+3 || id == entry {
+			continue
+		}
+		ids = append(ids, id)
+		o.node(id, kind, strings.Join(words, " "))
+		o.edge(id, RelPartOf, entry)
+		for _, public := range o.known(strings.Join(words, " "), kinds...) {
+			o.same(id, public)
+		}
+	}
+	return ids
+}
+
+// strength reports words that say how strong or in what form a material is.
+func strength(w string) bool {
+	return w[0] >= '0' && w[0] <= '9' || slices.Contains([]string{"%", "M", "w/v", "mg/mL", "bar", "solution", "solutions"}, w)
 }
 
 func (o *overlay) organism(a site.Agent) {
@@ -218,10 +248,10 @@ func (o *overlay) organism(a site.Agent) {
 	for _, id := range o.known(a.Name, KindBioAgent) {
 		o.same(entry, id)
 	}
-	if a.BSL > 0 {
-		level := fmt.Sprintf("bsl:%d", a.BSL)
-		if o.b.Has(level) {
-			o.edge(entry, "handled_at", level)
+	parts := o.listed(entry, a.Name, "site_bioagent", KindBioAgent)
+	if level := fmt.Sprintf("bsl:%d", a.BSL); o.b.Has(level) {
+		for _, id := range append(parts, entry) {
+			o.edge(id, "handled_at", level)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"interlock/internal/verdict"
@@ -52,6 +53,12 @@ func (g *Graph) prepare() {
 		}
 	}
 	g.templates = prepareTemplates(&g.tab)
+	g.concepts = map[string][]int32{}
+	for k, i := range g.aliasNode {
+		if tag, ok := strings.CutPrefix(g.aliasText[k], conceptPrefix); ok {
+			g.concepts[tag] = append(g.concepts[tag], i)
+		}
+	}
 	n := g.Len()
 	g.scratch = &sync.Pool{New: func() any { return &walk{p: make([]float32, n), r: make([]float32, n), from: make([]int32, n)} }}
 }
@@ -273,6 +280,9 @@ func (g *Graph) choose(w *walk) []scored {
 			continue
 		}
 		s := scored{i, (w.p[i] + restart*w.r[i]) * t.weight}
+		if t.far > 0 && w.from[i]-1 != i {
+			s.score *= t.far
+		}
 		list := best[h.cat[k]]
 		if len(list) == maxHits && byScore(s, list[maxHits-1]) > 0 {
 			continue
@@ -296,18 +306,31 @@ func (g *Graph) choose(w *walk) []scored {
 // render writes the chosen nodes as statements until the tokens are used up.
 func (g *Graph) render(w *walk, chosen []scored, tokens int) []Hit {
 	hits := make([]Hit, 0, len(chosen))
+	said := make(map[string]bool, len(chosen))
 	for _, s := range chosen {
 		for _, e := range g.Statements(s.node) {
 			cost := Tokens(e.Statement) + Tokens(e.ID)
-			if cost > tokens {
+			if cost > tokens || said[gist(e.Statement)] {
 				continue
 			}
+			said[gist(e.Statement)] = true
 			tokens -= cost
 			e.Score = float64(s.score)
 			hits = append(hits, Hit{Evidence: e, Node: s.node, Path: w.path(s.node)})
 		}
 	}
 	return hits
+}
+
+// gist is what a statement says first of its subject: of a model and its class
+// that can cause the same, one is enough.
+func gist(statement string) string {
+	_, body, ok := strings.Cut(statement, ": can cause ")
+	if !ok {
+		return statement
+	}
+	body, _, _ = strings.Cut(body, ";")
+	return strings.TrimSuffix(body, ".")
 }
 
 func (w *walk) path(i int32) []int32 {

@@ -23,10 +23,11 @@ type facet struct {
 type template struct {
 	weight  float32
 	facets  []facet
-	numbers bool // a second statement with the numbers
-	deep    bool // facets may be those of what the node is an instance of
-	bare    bool // said even if no facet has anything
-	met     bool // said only of a node that is a seed: a pair whose two sides are there
+	numbers bool    // a second statement with the numbers
+	deep    bool    // facets may be those of what the node is an instance of
+	bare    bool    // said even if no facet has anything
+	met     bool    // said only of a node that is a seed: a pair whose two sides are there
+	far     float32 // factor on the weight where the node is no seed; 0 means 1
 }
 
 const (
@@ -37,7 +38,7 @@ const (
 // kindTemplates covers the kinds that judges can use. Others (phases, scopes,
 // pictograms, vendors) only lead the walk.
 var kindTemplates = map[string]template{
-	KindChemical: {weight: 1.5, numbers: true, facets: []facet{
+	KindChemical: {weight: 1.5, far: 0.2, numbers: true, facets: []facet{
 		{RelHazard, out, "hazards", 8}, {RelGroup, out, "reactive group", 3}, {RelTrait, out, "traits", 6}, {RelCarcinogen, out, "", 2}, {RelUN, out, "shipped as", 2},
 	}},
 	"substance_group": {weight: 0.6, facets: []facet{{RelHazard, out, "hazards", 8}}},
@@ -45,18 +46,18 @@ var kindTemplates = map[string]template{
 	KindCaution:       {weight: 2, bare: true, met: true, facets: []facet{{RelEvolves, out, "may give off", 6}, {RelReaction, out, "", 5}}},
 	KindHazard:        {weight: 0.8, facets: []facet{{RelClass, out, "means", 3}}},
 	"physical_hazard": {weight: 1.5, facets: []facet{{RelControl, out, "controlled by", 6}}},
-	KindRobot:         {weight: 2, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "is a", 2}}},
-	KindDevice:        {weight: 2, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "is a", 2}}},
-	KindJoint:         {weight: 0.2, numbers: true},
-	KindBioAgent:      {weight: 3, facets: []facet{{"handled_at", out, "handled at", 1}, {"can_cause", out, "can cause", 3}}},
-	KindLoad:          {weight: 2, facets: []facet{{"can_cause", out, "can cause", 5}, {RelControl, out, "controlled by", 4}}},
-	"labware":         {weight: 1, numbers: true, facets: []facet{{RelIsA, out, "is a", 2}, {RelMadeBy, out, "made by", 1}, {"stacks_on", out, "stacks on", 3}}},
+	KindRobot:         {weight: 2, far: 0.1, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "kind of", 2}}},
+	KindDevice:        {weight: 2, far: 0.1, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "kind of", 2}}},
+	KindJoint:         {weight: 0.1, numbers: true},
+	KindBioAgent:      {weight: 3, far: 0.1, facets: []facet{{"handled_at", out, "handled at", 1}, {"can_cause", out, "can cause", 3}}},
+	KindLoad:          {weight: 2, far: 0.1, facets: []facet{{"can_cause", out, "can cause", 5}, {RelControl, out, "controlled by", 4}}},
+	"labware":         {weight: 1, numbers: true, facets: []facet{{RelIsA, out, "kind of", 2}, {RelMadeBy, out, "made by", 1}, {"stacks_on", out, "stacks on", 3}}},
 	"pipette":         {weight: 1, numbers: true, facets: []facet{{"mounts_on", out, "mounts on", 2}, {RelFits, out, "takes", 3}}},
-	"module":          {weight: 1, facets: []facet{{RelIsA, out, "is a", 2}, {"does_not_fit", out, "does not fit", 3}}},
+	"module":          {weight: 1, facets: []facet{{RelIsA, out, "kind of", 2}, {"does_not_fit", out, "does not fit", 3}}},
 	"verb":            {weight: 1, facets: []facet{{"can_cause", out, "can cause", 4}, {RelRelated, out, "see", 3}}},
 	KindCapability:    {weight: 0.3, facets: []facet{{"has_verb", out, "means", 2}, {"may_raise", out, "may raise", 3}}},
-	"lab_method":      {weight: 0.3, facets: []facet{{RelIsA, out, "is a kind of", 2}}},
-	"lab_term":        {weight: 0.3, facets: []facet{{RelIsA, out, "is a kind of", 2}}},
+	"lab_method":      {weight: 0.3, facets: []facet{{RelIsA, out, "kind of", 2}}},
+	"lab_term":        {weight: 0.3, facets: []facet{{RelIsA, out, "kind of", 2}}},
 	KindTechnique:     {weight: 1.2, facets: []facet{{"achieves", out, "for", 2}, {RelMitigates, in, "mitigated by", 4}, {RelInvolves, in, "seen in", 2}}},
 	"topic":           {weight: 1.5, facets: []facet{{RelSameAs, out, "known as", 3}, {RelRelated, out, "see", 4}}},
 	"attack_pattern":  {weight: 0.8, facets: []facet{{"exploits", out, "exploits", 3}, {"has_impact", out, "can", 3}}},
@@ -69,13 +70,13 @@ var kindTemplates = map[string]template{
 	"vulnerability":   {weight: 0.4, numbers: true, facets: []facet{{RelCausedBy, out, "caused by", 2}, {"enables", out, "enables", 2}}},
 	"device_error":    {weight: 0.4, facets: []facet{{"error_of", out, "error of", 2}}},
 	"transport_entry": {weight: 0.6, facets: []facet{{"transport_class", out, "", 1}, {"subsidiary_risk", out, "also", 2}}},
-	"site_robot":      {weight: 2, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelSameAs, out, "is a", 2}, {RelServes, out, "serves", 6}}},
-	"site_device":     {weight: 2, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelSameAs, out, "is a", 2}, {RelLocated, out, "stands in", 1}}},
-	"site_bioagent":   {weight: 2, facets: []facet{{"handled_at", out, "handled at", 1}}},
+	"site_robot":      {weight: 2, met: true, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelSameAs, out, "kind of", 2}, {RelServes, out, "serves", 6}}},
+	"site_device":     {weight: 2, met: true, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelSameAs, out, "kind of", 2}, {RelLocated, out, "stands in", 1}}},
+	"site_bioagent":   {weight: 2, met: true, facets: []facet{{"handled_at", out, "handled at", 1}}},
 	"material":        {weight: 1, facets: []facet{{RelHazard, out, "declared", 6}, {RelStored, out, "stored in", 1}}},
 	"site_rule":       {weight: 2, facets: []facet{{RelApplies, out, "concerns", 5}}},
 	"zone":            {weight: 0.8, facets: []facet{{RelLocated, in, "holds", 6}, {RelServes, in, "served by", 3}}},
-	"tool":            {weight: 0.8, facets: []facet{{RelCapability, out, "means", 3}, {RelUses, out, "uses", 4}}},
+	"tool":            {weight: 0.8, far: 0.1, facets: []facet{{RelCapability, out, "means", 3}, {RelUses, out, "uses", 4}}},
 }
 
 type preparedFacet struct {

@@ -40,6 +40,15 @@ func parseOwn(c *collector, _ *archive) {
 	materials, pairs := derive.Tables()
 	c.rows("materials", materials, 9, c.ownMaterial)
 	c.rows("pairs", pairs, 7, c.ownPair)
+	c.ownTable("concepts.txt", 2, func(r []string) error {
+		for _, id := range strings.Fields(r[1]) {
+			if !c.b.Has(id) {
+				return fmt.Errorf("there is no node %q", id)
+			}
+			c.alias(id, knowledge.ConceptName(r[0]), true)
+		}
+		return nil
+	})
 	c.ownTable("incidents.txt", 5, c.ownIncident)
 	c.ownTable("links.txt", 3, func(r []string) error {
 		c.derive(r[0], r[1], r[2])
@@ -192,6 +201,11 @@ func (c *collector) ownMaterial(r []string) error {
 	id := c.chemical(r[0], r[1])
 	for _, f := range strings.Split(r[3], ";") {
 		c.alias(id, strings.TrimSpace(f), true)
+	}
+	for _, n := range strings.Split(r[2], ";") {
+		if strings.Contains(n, "(") { // a systematic name: "copper(II) sulfate"
+			c.alias(id, strings.TrimSpace(n), false)
+		}
 	}
 	for _, t := range strings.Fields(r[4]) {
 		c.edge(id, "has_trait", c.trait(t))
