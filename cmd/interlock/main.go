@@ -36,20 +36,27 @@ type env struct {
 
 // commands is the command line; every subcommand has a file of its own.
 type commands struct {
-	Check   checkCmd   `cmd:"" help:"Decide plans."`
-	Demo    demoCmd    `cmd:"" help:"Decide a dozen example plans and serve the pages; needs no key, keeps nothing."`
-	Eval    evalCmd    `cmd:"" help:"Measure decisions against labelled suites."`
-	Serve   serveCmd   `cmd:"" help:"Serve API and pages; needs interlock init."`
-	Init    initCmd    `cmd:"" help:"Make an installation: configuration, store, signing key, first reviewer."`
-	Token   tokenCmd   `cmd:"" help:"Credentials of agents, reviewers and devices."`
-	Review  reviewCmd  `cmd:"" help:"Plans that wait for a person."`
-	Audit   auditCmd   `cmd:"" help:"The record: show, verify, export, replay, prove."`
-	Doctor  doctorCmd  `cmd:"" help:"Show what is configured, reachable and unsafe; exit 1 if anything would fail."`
-	Kg      kgCmd      `cmd:"" help:"The knowledge graph: build, stats, query, show."`
-	Site    siteCmd    `cmd:"" help:"Site profiles and their rules as code: lint, test, show."`
-	Prompt  promptCmd  `cmd:"" help:"What models are asked."`
-	Conf    configCmd  `cmd:"" name:"config" help:"Write a configuration, with a panel of the models found."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	Check    checkCmd    `cmd:"" help:"Decide plans."`
+	Demo     demoCmd     `cmd:"" help:"Decide a dozen example plans and serve the pages; needs no key, keeps nothing."`
+	Eval     evalCmd     `cmd:"" help:"Measure decisions against labelled suites."`
+	Serve    serveCmd    `cmd:"" help:"Serve API and pages; needs interlock init."`
+	Init     initCmd     `cmd:"" help:"Make an installation: configuration, store, signing key, first reviewer."`
+	Token    tokenCmd    `cmd:"" help:"Credentials of agents, reviewers and devices."`
+	Review   reviewCmd   `cmd:"" help:"Plans that wait for a person."`
+	Audit    auditCmd    `cmd:"" help:"The record: show, verify, export, replay, prove."`
+	Doctor   doctorCmd   `cmd:"" help:"Show what is configured, reachable and unsafe; exit 1 if anything would fail."`
+	Kg       kgCmd       `cmd:"" help:"The knowledge graph: build, stats, query, show."`
+	Site     siteCmd     `cmd:"" help:"Site profiles and their rules as code: lint, test, show."`
+	Prompt   promptCmd   `cmd:"" help:"What models are asked."`
+	Conf     configCmd   `cmd:"" name:"config" help:"Write a configuration, with a panel of the models found."`
+	Mcp      mcpCmd      `cmd:"" help:"Wrap an MCP server that speaks over stdio: stdio in, stdio out."`
+	Tools    toolsCmd    `cmd:"" help:"The tools of the servers behind the gate: list, diff, approve."`
+	Estop    estopCmd    `cmd:"" help:"Stop: void every grant until a person re-arms. Not a rated safety function."`
+	Rearm    rearmCmd    `cmd:"" help:"End a stop; needs a reviewer's token."`
+	Wire     wireCmd     `cmd:"" help:"Print the entry that puts the gate in front of a server in MCP clients."`
+	Labsim   labsimCmd   `cmd:"" help:"A simulated laboratory as an MCP server."`
+	RunChild runChildCmd `cmd:"" hidden:""`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
 // The exit codes of the command-line contract.

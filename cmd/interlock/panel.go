@@ -134,7 +134,8 @@ func newFrame(cfg *config.Config, names []string) (*judge.Frame, error) {
 		m := cfg.Model(name)
 		return name != config.BuiltinPanel && (m == nil || !m.Local)
 	})
-	return &judge.Frame{Prompts: set, Secret: runSecret(), Hosted: hosted, Privacy: func(site string) judge.DataPolicy {
+	rules := func(string) []string { return cfg.Panel.Rules }
+	return &judge.Frame{Prompts: set, Secret: runSecret(), Extra: rules, Hosted: hosted, Privacy: func(site string) judge.DataPolicy {
 		d := cfg.DataOf(site)
 		return judge.DataPolicy{Vendors: d.Vendors, Regions: d.Regions, Pseudonyms: d.Pseudonyms, Private: d.Private, Local: d.LocalFields}
 	}}, nil

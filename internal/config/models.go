@@ -64,6 +64,9 @@ type Panel struct {
 	MaxDepth int
 	// Budget is the most that the opinions on one plan may cost; 0: no bound.
 	Budget float64
+	// Rules are told to every model judge beside the site's profile. They add
+	// to the frame of the prompts and cannot take from it.
+	Rules []string
 }
 
 // A Data policy says what of a site's plans may leave it (data, C45).
@@ -110,7 +113,7 @@ var (
 		"name", "kind", "base_url", "model", "key_env", "key_file", "family", "vendor", "region", "local", "context_tokens",
 		"max_tokens", "temperature", "effort", "price_in", "price_out", "samples",
 	}
-	panelKeys  = []string{"judges", "spare", "chief", "depth", "max_depth", "budget"}
+	panelKeys  = []string{"judges", "spare", "chief", "depth", "max_depth", "budget", "rules"}
 	dataKeys   = []string{"vendors", "regions", "pseudonyms", "private", "local_fields"}
 	modelKinds = []string{"openai", "anthropic", "gemini"}
 	dataFields = []string{"goal", "submitted_by", "tool_calls", "attachments"}
@@ -261,6 +264,8 @@ panel:
   # depth: 3
   # max_depth: 7
   # budget: 0.5
+  # Told to every model judge beside the profile; nothing can be taken away.
+  # rules: ["TEXT"]
 `,
 		decode: func(c *Config, r *reader, n *strict.Node) {
 			for _, f := range r.Fields(n, "panel", panelKeys) {
@@ -276,6 +281,8 @@ panel:
 					c.Panel.Depth = r.Int(v, "panel.depth", 1, maxJudges)
 				case "max_depth":
 					c.Panel.MaxDepth = r.Int(v, "panel.max_depth", 1, maxJudges)
+				case "rules":
+					c.Panel.Rules = r.Words(v, "panel.rules")
 				case "budget":
 					c.Panel.Budget = r.amount(v, "panel.budget")
 				}
