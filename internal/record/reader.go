@@ -132,7 +132,7 @@ func tail(ctx context.Context, db querier, path string, q Query, yield func(Entr
 		fail(err)
 		return
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	for rows.Next() {
 		e, err := scanEntry(rows)
 		if err != nil {
@@ -265,7 +265,7 @@ func (d *Dossier) add(e Entry) error {
 		d.Decided, d.DecidedAt = &event, e.At
 	case Reviewed:
 		d.Reviewed, d.ReviewedAt = &event, e.At
-	case Checked, Judged, Ruled, Granted, Sent, Done, StateChanged, ToolPinned, TokenIssued, TokenRevoked:
+	case Checked, Judged, Ruled, Granted, Sent, Done, StateChanged, ToolPinned, TokenIssued, TokenRevoked, Execution:
 		// in Entries
 	}
 	return nil
@@ -292,7 +292,7 @@ func (r *Reader) ids(ctx context.Context, query string) ([]string, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	var ids []string
 	for rows.Next() {
 		var id string

@@ -150,7 +150,7 @@ func storedHashes(ctx context.Context, q querier, indexes []int64) (map[int64][]
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	found := make(map[int64][]byte, len(indexes))
 	for rows.Next() {
 		var idx int64

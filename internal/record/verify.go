@@ -78,7 +78,7 @@ func verifyFile(ctx context.Context, q querier, v *Verification) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	for rows.Next() {
 		var line string
 		if err := rows.Scan(&line); err != nil {
@@ -101,7 +101,7 @@ func verifySchema(ctx context.Context, q querier, v *Verification) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	found := map[string]bool{}
 	for rows.Next() {
 		var text string
@@ -149,7 +149,7 @@ func verifyEvents(ctx context.Context, q querier, v *Verification, t *tree) erro
 	if err != nil {
 		return err
 	}
-	defer stored.Close()
+	defer func() { _ = stored.Close() }() // stored.Err says what went wrong
 	t.stored = func() (int64, []byte, error) {
 		if !stored.Next() {
 			return -1, nil, stored.Err()
@@ -163,7 +163,7 @@ func verifyEvents(ctx context.Context, q querier, v *Verification, t *tree) erro
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer func() { _ = rows.Close() }() // rows.Err says what went wrong
 	for rows.Next() {
 		var seq int64
 		var data []byte
@@ -184,5 +184,8 @@ func verifyEvents(ctx context.Context, q querier, v *Verification, t *tree) erro
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	return t.drain()
+	if err := t.drain(); err != nil {
+		return err
+	}
+	return stored.Err()
 }

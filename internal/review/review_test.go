@@ -160,7 +160,7 @@ func TestApprovalsThatAreRefused(t *testing.T) {
 			if err != nil || dossier.Reviewed != nil {
 				t.Errorf("a refused approval was recorded: %+v %v", dossier.Reviewed, err)
 			}
-			if c.want == review.ErrBlocked || c.want == review.ErrExpired || c.want == review.ErrStale {
+			if errors.Is(c.want, review.ErrBlocked) || errors.Is(c.want, review.ErrExpired) || errors.Is(c.want, review.ErrStale) {
 				if it, err := b.Decide(t.Context(), ana, "d", review.Disposition{}); err != nil || it.Status != review.Rejected {
 					t.Errorf("it cannot be rejected either: %v", err)
 				}

@@ -189,7 +189,7 @@ func (s *Server) checkForm(r *http.Request, sess session) error {
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, r *http.Request, value string, age time.Duration) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where the pages are reached over https; on loopback they are not
 		Name: cookieName, Value: value, Path: "/", MaxAge: int(age / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: s.o.SecurePages || r.TLS != nil,
 	})

@@ -176,7 +176,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.setCookie(w, r, cookie, sessionTTL)
-	http.Redirect(w, r, next, http.StatusSeeOther)
+	http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // localPath lets through paths of this server only
 	return nil
 }
 
