@@ -34,7 +34,7 @@ func TestExpFast(t *testing.T) {
 		for _, c := range p.Family() {
 			h = h*31 + int(c)
 		}
-		return (h&0xffff)%6
+		return (h & 0xffff) % 6
 	}
 	base := ngram.DefaultSettings()
 	for _, spec := range strings.Split(os.Getenv("EXPF"), ";") {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sort"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,7 +28,10 @@ func readRows(t testing.TB, path string, extra bool) []Row {
 	sc.Buffer(make([]byte, 1<<20), 1<<24)
 	var out []Row
 	for sc.Scan() {
-		var r struct{ ID, Text, Label, Kind, Source, Licence, Tier string; Hard bool }
+		var r struct {
+			ID, Text, Label, Kind, Source, Licence, Tier string
+			Hard                                         bool
+		}
 		if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +55,7 @@ func auc(s []Scored, f func(Scored) float64) float64 {
 			}
 			j++
 		}
-		r += p * (float64(i+j+1)) / 2
+		r += p * (float64(i + j + 1)) / 2
 		np += p
 		nn += float64(j-i) - p
 		i = j

@@ -2,12 +2,12 @@ package injection
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"bytes"
 
 	"interlock/internal/check"
 	"interlock/internal/plan"
@@ -48,11 +48,11 @@ func devPlans(t testing.TB) []labelledPlan {
 	for sc.Scan() {
 		var l struct {
 			Label, Subcategory, ID, Goal string
-			Submitted_by struct{ Agent, On_behalf_of string }
-			Steps []string
-			Tool_calls []struct {
-				Step int
-				Tool string
+			Submitted_by                 struct{ Agent, On_behalf_of string }
+			Steps                        []string
+			Tool_calls                   []struct {
+				Step      int
+				Tool      string
 				Arguments map[string]any
 			}
 			Attachments []struct{ Source, Text string }
@@ -90,7 +90,9 @@ func TestAcceptedPlansPass(t *testing.T) {
 			if os.Getenv("SHOW") != "" && (p.label == "accept" && r.Sigma > 0.1 || p.label != "accept" && level != verdict.Pass || p.kind == "verifier_attack" || p.kind == "command_injection" || p.kind == "prompt_injection_direct" || p.kind == "prompt_injection_indirect") {
 				fmt.Println(mode, p.label, p.kind, p.plan.ID, level, r.Sigma, r.SigmaPaper, r.NotInspected)
 				for _, f := range r.Findings {
-					if f.Level != verdict.Pass { fmt.Println("     ", f.Rule, f.Level, f.Span, f.Score) }
+					if f.Level != verdict.Pass {
+						fmt.Println("     ", f.Rule, f.Level, f.Span, f.Score)
+					}
 				}
 			}
 			if p.label != "accept" {

@@ -13,7 +13,8 @@ import (
 // left. The score then stays below the gate but never below advisory.
 var (
 	reporting = regexp.MustCompile(`\b(?:report(?:s|ed)?|log|logged|record(?:ed)?|incident|flag(?:ged)?|block(?:ed)?|quot(?:e|es|ed|ing)|examples?|samples?|test set|test case|training|train|slides?|lecture|handout|lesson|poster|said|says|saying|reads|typed|contain(?:s|ed|ing)?|sentence|sticky note|caught|detect(?:ed|s)?|spot|recogni[sz]e|classifier|filter|phishing|suspicious|was that right|archive|quarantined?)\b`)
-	ordering  = regexp.MustCompile(`\b(?:execut(?:e|es|ing)|run|runs|follow|obey|comply|carry (?:it|them|this|that) out|carry out|do (?:it|what|this|that|as)|decode|concatenate|join|apply|perform|act on|put (?:them|the)|together|must|as (?:it|the text) says|then do|your next)\b`)
+	ordering  = regexp.MustCompile(`\b(?:execut(?:e|es|ing)|follow|obey|comply|carry (?:it|them|this|that) out|carry out|do (?:what|as)|decode|concatenate|join|act on|as (?:it|the text) says|then do|your next)\b`)
+	nearby    = regexp.MustCompile(`\b(?:run|runs|apply|perform|put (?:them|the)|together|must|do (?:it|this|that))\b`)
 	denying   = regexp.MustCompile(`\b(?:do not|don.t|not|never|was not|were not|nobody)(?: to)? (?:do (?:that|it|so|this)|act(?:ed)? on|follow(?:ed)?|obey(?:ed)?|execut(?:e|ed)|carr(?:y|ied) (?:it |them )?out|compl(?:y|ied)|run|be followed)`)
 )
 
@@ -100,6 +101,28 @@ type remainder struct {
 	sigmas sigmas
 }
 
+// mark stands for a quotation that was taken out.
+const mark = "thequotedtext"
+
+// reports reports whether the words around the quotations tell of them: in
+// each line with one or in the line before, and none asks for it to be done.
+func reports(plain []byte) bool {
+	if len(ordering.FindAllIndex(plain, -1)) > len(denying.FindAllIndex(plain, -1)) {
+		return false
+	}
+	var last []byte
+	for line := range bytes.Lines(plain) {
+		if bytes.Contains(line, []byte(mark)) {
+			around := slices.Concat(last, line)
+			if !reporting.Match(around) || len(nearby.FindAllIndex(line, -1)) > len(denying.FindAllIndex(line, -1)) {
+				return false
+			}
+		}
+		last = line
+	}
+	return true
+}
+
 // unquoted scores what is left of a text without its quotations, if its
 // structure is that of a report: otherwise ok is false.
 func (w *worker) unquoted(text []byte) (rest remainder, ok bool) {
@@ -110,14 +133,12 @@ func (w *worker) unquoted(text []byte) (rest remainder, ok bool) {
 	}
 	at := 0
 	for _, q := range qs {
-		rest.text = append(append(rest.text, text[at:q.from]...), "thus"...)
+		rest.text = append(append(rest.text, text[at:q.from]...), mark...)
 		at = q.to
 	}
 	rest.text = append(rest.text, text[at:]...)
 	views, _ := w.reader.Views(rest.text)
-	plain := views[0].Text
-	orders := len(ordering.FindAllIndex(plain, -1)) - len(denying.FindAllIndex(plain, -1))
-	if !reporting.Match(plain) || orders > 0 {
+	if !reports(views[0].Text) {
 		return rest, false
 	}
 	for i, v := range views {

@@ -22,9 +22,9 @@ type Verdict struct {
 	Fuzzy      float64
 	Model      float64 // … and the log odds of the trained model
 
-	rest    []byte // of a discounted text, what is left without its quotations
-	restAt  terms
-	whole   sigmas // before the discount
+	rest   []byte // of a discounted text, what is left without its quotations
+	restAt terms
+	whole  sigmas // before the discount
 }
 
 // Rule ids of findings that are no rule's.

@@ -42,7 +42,7 @@ type Settings struct {
 
 // DefaultSettings were chosen by leaving sources out.
 func DefaultSettings() Settings {
-	return Settings{Epochs: 8, Rate: 0.3, Decay: 2e-5, Warmup: 2, Seed: 1}
+	return Settings{Epochs: 5, Rate: 0.3, Decay: 2e-5, Warmup: 2, Seed: 1}
 }
 
 // trainer holds the weights while they are learned.
