@@ -39,14 +39,16 @@ type reviewWire struct {
 // plannerWire is a decision as its planner sees it (C8).
 type plannerWire struct {
 	verdict.PlannerWire
-	Status string      `json:"status"` // "decided"
-	Review *reviewWire `json:"review,omitempty"`
+	Status   string      `json:"status"`   // "decided"
+	Advisory bool        `json:"advisory"` // nobody has shown that the machine is reachable through Interlock only (C39)
+	Review   *reviewWire `json:"review,omitempty"`
 }
 
 // fullWire is a decision as reviewers see it.
 type fullWire struct {
 	verdict.Wire
 	Status     string      `json:"status"`
+	Advisory   bool        `json:"advisory"`
 	Requester  string      `json:"requester"`
 	PlanDigest string      `json:"plan_digest"`
 	Plan       string      `json:"plan"` // canonical bytes
@@ -66,10 +68,8 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case s.slots <- struct{}{}:
-	default:
-		return &Problem{Status: http.StatusServiceUnavailable, Detail: "too many plans are being decided", RetryAfter: time.Second}
+	if err := s.enter(sub.Agent); err != nil {
+		return err
 	}
 	if prefersAsync(r.Header.Values("Prefer")) {
 		s.later(r.Context(), sub)
@@ -77,12 +77,12 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Location", "/v1/plans/"+sub.ID)
 		return writeJSON(w, http.StatusAccepted, pendingWire{sub.ID, string(review.Pending)})
 	}
-	defer func() { <-s.slots }()
+	defer s.leave(sub.Agent)
 	rep, err := s.o.Verifier.Verify(r.Context(), sub)
 	if err != nil {
 		return unverified(err)
 	}
-	wire := plannerWire{PlannerWire: verdict.ToPlanner(rep), Status: "decided"}
+	wire := plannerWire{PlannerWire: verdict.ToPlanner(rep), Status: "decided", Advisory: !s.o.Mediated}
 	status := http.StatusOK
 	if rep.Decision.Outcome != verdict.Accept && rep.Decision.Outcome != verdict.Reject {
 		status = http.StatusAccepted
@@ -94,6 +94,30 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 		wire.Review = s.reviewOf(d, false)
 	}
 	return writeJSON(w, status, wire)
+}
+
+// enter takes a place among the plans being decided; leave gives it back.
+func (s *Server) enter(agent string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.busy[agent] >= s.o.PerAgent:
+		return &Problem{Status: http.StatusTooManyRequests, Detail: "too many plans of this agent are being decided", RetryAfter: time.Second}
+	case s.total >= s.o.Concurrent:
+		return &Problem{Status: http.StatusServiceUnavailable, Detail: "too many plans are being decided", RetryAfter: time.Second}
+	}
+	s.busy[agent]++
+	s.total++
+	return nil
+}
+
+func (s *Server) leave(agent string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.total--
+	if s.busy[agent]--; s.busy[agent] == 0 {
+		delete(s.busy, agent)
+	}
 }
 
 // unverified: a plan that was not decided and recorded is never answered with
@@ -197,7 +221,7 @@ func (s *Server) later(ctx context.Context, sub plan.Submission) {
 			s.mu.Lock()
 			delete(s.deciding, sub.ID)
 			s.mu.Unlock()
-			<-s.slots
+			s.leave(sub.Agent)
 		}()
 		if _, err := s.o.Verifier.Verify(ctx, sub); err != nil {
 			s.o.Log.ErrorContext(ctx, "a promised plan could not be decided", "decision", sub.ID, "error", err)
@@ -231,10 +255,10 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 	}
 	rep := d.Decided.Report
 	if who.Role != identity.Reviewer {
-		return writeJSON(w, http.StatusOK, plannerWire{verdict.ToPlanner(rep), "decided", s.reviewOf(d, false)})
+		return writeJSON(w, http.StatusOK, plannerWire{verdict.ToPlanner(rep), "decided", !s.o.Mediated, s.reviewOf(d, false)})
 	}
 	return writeJSON(w, http.StatusOK, fullWire{
-		Wire: verdict.ToWire(rep), Status: "decided", Requester: d.Received.Requester, PlanDigest: d.Received.PlanDigest,
+		Wire: verdict.ToWire(rep), Status: "decided", Advisory: !s.o.Mediated, Requester: d.Received.Requester, PlanDigest: d.Received.PlanDigest,
 		Plan: string(d.Received.Plan), Review: s.reviewOf(d, true),
 	})
 }

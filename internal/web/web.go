@@ -54,6 +54,7 @@ type Options struct {
 	Mediated    bool       // somebody has shown that the machine is reachable through Interlock only (C39); else every page says "advisory"
 	SecurePages bool       // the pages are reached over https, also where a proxy ends TLS: cookies are for https only
 	Concurrent  int        // plans decided at once; zero: 32. Above it: 503
+	PerAgent    int        // of them for one agent, so that its flood keeps no other out (C44); zero: a quarter. Above it: 429
 	Rate        rate.Limit // requests a second of one credential; zero: 20. Above it: 429
 	Burst       int        // zero: 60
 }
@@ -64,11 +65,12 @@ type Server struct {
 	pages    *template.Template
 	sessions *sessions
 	limits   *limiter
-	slots    chan struct{} // one for each plan being decided
+	work     sync.WaitGroup // plans that were answered 202 and are being decided
 
 	mu       sync.Mutex
+	busy     map[string]int    // plans being decided, by agent
+	total    int               // and all together
 	deciding map[string]string // agent of each plan that was answered 202 and is being decided
-	work     sync.WaitGroup    // those plans
 }
 
 // New returns a server, or says what is missing (C30).
@@ -82,6 +84,9 @@ func New(o Options) (*Server, error) {
 	if o.Concurrent == 0 {
 		o.Concurrent = 32
 	}
+	if o.PerAgent == 0 {
+		o.PerAgent = max(1, o.Concurrent/4)
+	}
 	if o.Rate == 0 {
 		o.Rate = 20
 	}
@@ -94,7 +99,7 @@ func New(o Options) (*Server, error) {
 	}
 	return &Server{
 		o: o, pages: pages, sessions: newSessions(o.Rand, o.Now), limits: newLimiter(o.Rate, o.Burst, o.Now),
-		slots: make(chan struct{}, o.Concurrent), deciding: map[string]string{},
+		busy: map[string]int{}, deciding: map[string]string{},
 	}, nil
 }
 

@@ -274,7 +274,7 @@ func TestC08_ThePlannersView(t *testing.T) {
 		}
 	}
 	all := b.do(t, "GET", loc, b.tokens["Ana Ferro"], "")
-	for _, shown := range []string{"SECRET RATIONALE", "0.123456", "LIM-001", `"evidence":[{"id":"e1"`, `"decided_with"`, `"plan":"{`, `"requester":"agent:planner"`} {
+	for _, shown := range []string{"SECRET RATIONALE", "0.123456", "LIM-001", `"evidence":[{"id":"e1"`, `"decided_with"`, `"advisory":true`, `"plan":"{`, `"requester":"agent:planner"`} {
 		if !strings.Contains(all.body, shown) {
 			t.Errorf("a reviewer does not see %s: %s", shown, all.body)
 		}
@@ -359,6 +359,18 @@ func TestC44_RateAndSlots(t *testing.T) {
 		t.Errorf("%d %s", a.StatusCode, a.body)
 	}
 	close(full.verifier.hold)
+
+	greedy := newBench(t, func(o *Options) { o.Concurrent, o.PerAgent = 2, 1 })
+	greedy.verifier.hold = make(chan struct{})
+	for who, codes := range map[string][]int{"planner": {202, 429}, "other": {202, 429}} {
+		for _, code := range codes {
+			body := strings.Replace(planJSON("x"), "planner", who, 1)
+			if a := greedy.do(t, "POST", "/v1/plans", greedy.tokens[who], body, "Prefer", "respond-async"); a.StatusCode != code {
+				t.Errorf("%s: %d, want %d", who, a.StatusCode, code)
+			}
+		}
+	}
+	close(greedy.verifier.hold)
 }
 
 func TestC25_WhatCannotBeRecordedIsNotAnswered(t *testing.T) {
