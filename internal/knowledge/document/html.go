@@ -1,0 +1,246 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"interlock/internal/verdict"
+)
+
+const maxRules = 500 // of style, on one page
+
+// html reads a page as a browser without scripts would show it.
+func (r *reader) html() error {
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	return r.page(text)
+}
+
+// page reads HTML, of a page or made from Markdown.
+func (r *reader) page(text string) error {
+	if err := r.affordable(text); err != nil {
+		return err
+	}
+	root, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.doc.Name, err)
+	}
+	w := &htmlWalker{r: r}
+	w.sheet(root)
+	w.walk(root, shown())
+	w.flush(false)
+	r.doc.Kind = Text
+	if w.title != "" {
+		r.doc.Title = clip(r.clean(w.title, Place{}), 200)
+	}
+	r.sheet(w.blocks)
+	return r.blocks(w.blocks)
+}
+
+// affordable refuses pages whose tree would be far larger than their text:
+// formatting that is not closed is repeated in every paragraph that follows.
+func (r *reader) affordable(text string) error {
+	if len(text) > 2*r.lim.Text {
+		return fmt.Errorf("%s: %d bytes of markup, more than the %d that are read", r.doc.Name, len(text), 2*r.lim.Text)
+	}
+	z := html.NewTokenizer(strings.NewReader(text))
+	open, cost := 0, 0
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return nil
+		case html.StartTagToken:
+			if name, _ := z.TagName(); formatting(atom.Lookup(name)) {
+				open++
+			}
+		case html.EndTagToken:
+			if name, _ := z.TagName(); formatting(atom.Lookup(name)) && open > 0 {
+				open--
+			}
+		}
+		if cost += 1 + open; cost > 50*r.lim.Rows {
+			return fmt.Errorf("%s: more than %d elements, repeated formatting counted", r.doc.Name, 50*r.lim.Rows)
+		}
+	}
+}
+
+func formatting(a atom.Atom) bool {
+	switch a {
+	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:
+		return true
+	}
+	return false
+}
+
+type htmlWalker struct {
+	r       *reader
+	rules   []cssRule
+	blocks  []block
+	title   string
+	section string
+	text    strings.Builder
+}
+
+// sheet collects the style rules of the page, and says what it cannot see.
+func (w *htmlWalker) sheet(root *html.Node) {
+	for n := range root.Descendants() {
+		switch {
+		case n.Type == html.ElementNode && n.DataAtom == atom.Style:
+			css := ""
+			for c := n.FirstChild; c != nil; c = c.NextSibling {
+				css += c.Data
+			}
+			w.rules = append(w.rules, parseCSS(css)...)
+			if len(w.rules) > maxRules {
+				w.rules = w.rules[:maxRules]
+				w.unread("more than %d style rules: what the others hide is not known", maxRules)
+			}
+			if strings.Contains(strings.ToLower(css), "@import") {
+				w.unread("a style sheet that the page imports: what it hides is not known")
+			}
+		case n.Type == html.ElementNode && n.DataAtom == atom.Link && strings.Contains(strings.ToLower(attr(n, "rel")), "stylesheet"):
+			w.unread("style sheet %q: what it hides is not known", clip(attr(n, "href"), 80))
+		case n.Type == html.ElementNode && n.DataAtom == atom.Script:
+			w.unread("a script: what it would show or hide is not known")
+		case n.Type == html.ElementNode && (n.DataAtom == atom.Iframe || n.DataAtom == atom.Object || n.DataAtom == atom.Embed || n.DataAtom == atom.Svg):
+			w.unread("an embedded <%s>", n.Data)
+		}
+	}
+}
+
+func (w *htmlWalker) unread(format string, args ...any) {
+	w.r.find(RuleUnread, verdict.Flag, Place{}, "", format, args...)
+}
+
+// walk visits a node and what is in it; the tree is at most 512 deep.
+func (w *htmlWalker) walk(n *html.Node, look look) {
+	switch n.Type {
+	case html.TextNode:
+		w.say(n.Data, look)
+		return
+	case html.CommentNode:
+		if wordy(n.Data) {
+			w.hidden(n.Data, "in a comment")
+		}
+		return
+	case html.ElementNode:
+		if w.skip(n) {
+			return
+		}
+		look = look.of(n, w.rules)
+	}
+	level := headingOf(n)
+	if level || breaks(n) {
+		w.flush(false)
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		w.walk(c, look)
+	}
+	switch {
+	case level:
+		w.flush(true)
+	case breaks(n):
+		w.flush(false)
+	case n.DataAtom == atom.Td || n.DataAtom == atom.Th:
+		w.text.WriteString(" | ")
+	}
+}
+
+// skip leaves out what is never text of the page; what could hold text for
+// others is reported.
+func (w *htmlWalker) skip(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.Script, atom.Style, atom.Iframe, atom.Object, atom.Embed, atom.Svg:
+		return true
+	case atom.Title:
+		w.title = textOf(n)
+		return true
+	case atom.Template, atom.Noscript, atom.Datalist:
+		if t := textOf(n); wordy(t) {
+			w.hidden(t, "in <"+n.Data+">")
+		}
+		return true
+	}
+	return false
+}
+
+// say adds text that is shown and reports text that is not.
+func (w *htmlWalker) say(s string, look look) {
+	if strings.TrimSpace(s) == "" {
+		w.text.WriteByte(' ')
+		return
+	}
+	if why := look.hides(); why != "" {
+		w.hidden(s, why)
+		return
+	}
+	w.text.WriteString(s)
+}
+
+func (w *htmlWalker) hidden(text, why string) {
+	w.r.find(RuleHidden, verdict.Flag, Place{Section: w.section}, strings.Join(strings.Fields(text), " "), "text that readers do not see: %s", why)
+}
+
+// flush ends a block.
+func (w *htmlWalker) flush(heading bool) {
+	text := strings.Trim(strings.Join(strings.Fields(w.text.String()), " "), "| ")
+	w.text.Reset()
+	if text == "" {
+		return
+	}
+	if heading {
+		w.section = clip(text, 120)
+	}
+	w.blocks = append(w.blocks, block{text: text, heading: heading})
+}
+
+func headingOf(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	}
+	return false
+}
+
+// breaks reports whether an element begins a paragraph of its own.
+func breaks(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.P, atom.Div, atom.Li, atom.Tr, atom.Table, atom.Ul, atom.Ol, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Nav, atom.Main,
+		atom.Pre, atom.Blockquote, atom.Br, atom.Hr, atom.Dt, atom.Dd, atom.Figure, atom.Figcaption, atom.Form, atom.Body, atom.Details, atom.Summary, atom.Address, atom.Aside:
+		return true
+	}
+	return false
+}
+
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(n *html.Node, key string) bool {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func textOf(n *html.Node) string {
+	var b strings.Builder
+	for c := range n.Descendants() {
+		if c.Type == html.TextNode {
+			b.WriteString(c.Data + " ")
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}

@@ -1,0 +1,74 @@
+package document
+
+import (
+	"strings"
+
+	"interlock/internal/verdict"
+)
+
+const window = 4000 // bytes: one call of the screen over neighbouring passages
+
+// screen puts all text of the document through the screen: each passage, and
+// neighbours together, so that an instruction cut in two is still seen. What
+// reaches tauW is withheld from judges. Names of things become names in the
+// graph: one that reads like an instruction makes the document unapprovable.
+func (r *reader) screen() {
+	for i := range r.doc.Passages {
+		p := &r.doc.Passages[i]
+		sigma, hits := r.opts.Screen(p.Text)
+		p.Sigma = sigma
+		r.judge(p.At, p.Text, sigma, hits, verdict.Flag)
+		p.Withheld = !(sigma < r.opts.TauW)
+	}
+	r.neighbours()
+	for _, t := range r.doc.Things {
+		for _, name := range append([]string{t.Name}, t.Aliases...) {
+			sigma, hits := r.opts.Screen(name)
+			level := verdict.Flag
+			if !(sigma < r.opts.TauW) {
+				level = verdict.Block
+			}
+			r.judge(t.At, name, sigma, hits, level)
+		}
+	}
+	for _, f := range r.doc.Findings {
+		if f.Rule == RuleHidden && f.Excerpt != "" {
+			sigma, hits := r.opts.Screen(f.Excerpt)
+			r.judge(f.At, f.Excerpt, sigma, hits, verdict.Flag)
+		}
+	}
+}
+
+// judge reports a text at or above tauA. NaN counts as above.
+func (r *reader) judge(at Place, text string, sigma float64, hits []string, level verdict.Level) {
+	if sigma < r.opts.TauA {
+		return
+	}
+	r.find(RuleInjection, level, at, text, "reads like an instruction to a model: sigma %.2f (%s)", sigma, strings.Join(hits, ", "))
+}
+
+// neighbours screens passages that follow each other as one text and withholds
+// all of a window that only together reaches tauW.
+func (r *reader) neighbours() {
+	ps := r.doc.Passages
+	for from := 0; from < len(ps); {
+		var text strings.Builder
+		to, alone := from, false
+		for to < len(ps) && (to == from || text.Len()+len(ps[to].Text) < window) {
+			text.WriteString(ps[to].Text + " ")
+			alone = alone || ps[to].Withheld
+			to++
+		}
+		if sigma, hits := r.opts.Screen(text.String()); !alone && to-from > 1 && !(sigma < r.opts.TauW) {
+			r.judge(ps[from].At, ps[from].Text, sigma, hits, verdict.Flag)
+			for i := from; i < to; i++ {
+				ps[i].Withheld = true
+			}
+		}
+		next := from + (to-from+1)/2 // windows overlap by half
+		if to == len(ps) {
+			return
+		}
+		from = next
+	}
+}
