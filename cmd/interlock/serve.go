@@ -105,6 +105,11 @@ func serveEngine(e *env, eng *engine, ln net.Listener) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", pages.Handler())
+	endGate, err := mountGate(e, eng, mux)
+	if err != nil {
+		return errors.Join(err, ln.Close())
+	}
+	defer endGate()
 	// Requests outlive the signal that stops the server: they end by themselves
 	// or by the grace of the shutdown.
 	base := context.WithoutCancel(e.Ctx)
@@ -122,6 +127,7 @@ func serveEngine(e *env, eng *engine, ln net.Listener) error {
 	case <-e.Ctx.Done():
 	}
 	fmt.Fprintln(e.Stderr, "interlock: stopping")
+	endGate()
 	ctx, cancel := context.WithTimeout(base, eng.config.Deadline+shutdownGrace)
 	defer cancel()
 	if err := errors.Join(srv.Shutdown(ctx), pages.Wait(ctx)); err != nil {

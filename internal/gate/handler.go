@@ -135,6 +135,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		httpError(w, http.StatusNotFound, "no such server here: expected one of "+strings.Join(h.g.o.Servers, ", ")+" as the last part of the path")
 		return
 	}
+	// A stream lives longer than any page: the server's time limits are not
+	// for it. Where they cannot be lifted there are none.
+	rc := http.NewResponseController(w)
+	_ = rc.SetReadDeadline(time.Time{})
+	_ = rc.SetWriteDeadline(time.Time{})
 	f.ServeHTTP(w, r, c)
 }
 

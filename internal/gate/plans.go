@@ -67,7 +67,7 @@ func (p *plans) add(s plan.Submission, digest, site string) (*entry, bool) {
 			return e, false
 		}
 	}
-	e := &entry{id: grant.NewID("p-"), sub: s, digest: digest, since: p.now(), done: make(chan struct{}), state: statePending, site: site}
+	e := &entry{id: grant.NewID("d-"), sub: s, digest: digest, since: p.now(), done: make(chan struct{}), state: statePending, site: site}
 	p.byID[e.id] = e
 	p.order = append(p.order, e.id)
 	for len(p.order) > keepPlans {
@@ -75,6 +75,18 @@ func (p *plans) add(s plan.Submission, digest, site string) (*entry, bool) {
 		p.order = p.order[1:]
 	}
 	return e, true
+}
+
+// restore adds an entry that is decided already.
+func (p *plans) restore(e *entry) {
+	e.done = make(chan struct{})
+	close(e.done)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byID[e.id] == nil {
+		p.byID[e.id] = e
+		p.order = append(p.order, e.id)
+	}
 }
 
 // stands reports whether a verdict may be given again: not once it was used.

@@ -26,7 +26,7 @@ const idSchema = `"plan_id":{"type":"string","description":"The plan_id that sub
 
 const callsSchema = `{"type":"array","description":"The concrete tool calls, in the order in which they will be made. They are compared exactly when the plan runs.","items":{"type":"object","properties":{"step":{"type":"integer","minimum":1,"description":"Number of the step this call carries out, from 1."},"tool":{"type":"string"},"arguments":{"type":"object"}},"required":["step","tool","arguments"],"additionalProperties":false}}`
 
-const planSchema = `{"type":"object","description":"The plan.","properties":{"id":{"type":"string","description":"Your own name for the plan."},"goal":{"type":"string"},"steps":{"type":"array","items":{"type":"string"},"minItems":1,"description":"The steps in natural language."},"tool_calls":` + callsSchema + `,"attachments":{"type":"array","items":{"type":"object","properties":{"source":{"type":"string"},"text":{"type":"string"}},"required":["text"],"additionalProperties":false}},"on_abort":{"type":"array","description":"Calls that make things safe if the plan stops.","items":{"type":"object","properties":{"tool":{"type":"string"},"arguments":{"type":"object"}},"required":["tool","arguments"],"additionalProperties":false}},"parent":{"type":"string","description":"plan_id or id of the plan this one reformulates."},"on_behalf_of":{"type":"string","description":"The person this is done for."}},"required":["goal","steps"],"additionalProperties":false}`
+const planSchema = `{"type":"object","description":"The plan.","properties":{"id":{"type":"string","description":"Your own name for the plan."},"goal":{"type":"string"},"steps":{"type":"array","items":{"type":"string"},"minItems":1,"description":"The steps in natural language."},"tool_calls":` + callsSchema + `,"attachments":{"type":"array","items":{"type":"object","properties":{"source":{"type":"string"},"text":{"type":"string"}},"required":["text"],"additionalProperties":false}},"on_abort":{"type":"array","description":"Calls that make things safe if the plan stops.","items":{"type":"object","properties":{"tool":{"type":"string"},"arguments":{"type":"object"}},"required":["tool","arguments"],"additionalProperties":false}},"parent":{"type":"string","description":"plan_id or id of the plan this one reformulates."},"submitted_by":{"type":"object","properties":{"agent":{"type":"string","description":"Your name at this site; it must be that of your credential."},"on_behalf_of":{"type":"string","description":"The person this is done for."}},"additionalProperties":false}},"required":["goal","steps"],"additionalProperties":false}`
 
 func object(props, required string) string {
 	return `{"type":"object","properties":{` + props + `},"required":[` + required + `],"additionalProperties":false}`
@@ -223,23 +223,26 @@ func (s *Session) submitPlan(ctx context.Context, raw []byte) (any, *denial) {
 	return s.g.view(e), nil
 }
 
-// decode reads the plan a tool call carries; on_behalf_of stands beside the
-// other fields there, since who submits comes from the credential (C33).
+// decode reads the plan a tool call carries. Who submits it comes from the
+// credential; a body that says otherwise is refused (C33). Only on the local
+// command line, where there is no credential, the plan's own claim is used.
 func (g *Gate) decode(c Client, raw []byte) (*plan.Plan, *denial) {
 	if len(raw) > g.o.Limits.MaxBytes {
 		return nil, deny("arguments", "the plan has %d bytes: at most max_bytes (%d)", len(raw), g.o.Limits.MaxBytes)
 	}
-	by := []wire.Field{{Key: "agent", Value: wire.Quote(c.Agent)}}
-	if behalf := wire.Get(raw, "on_behalf_of"); behalf != nil {
-		by = append(by, wire.Field{Key: "on_behalf_of", Value: behalf})
-		var err error
-		if raw, err = wire.Drop(raw, "on_behalf_of"); err != nil {
-			return nil, deny("arguments", "plan: %v", err)
+	if c.Agent != "" {
+		by := wire.Get(raw, "submitted_by")
+		if by == nil {
+			by = []byte("{}")
 		}
-	}
-	if wire.Get(raw, "submitted_by") == nil {
 		var err error
-		if raw, err = wire.Set(raw, "submitted_by", wire.Object(by...)); err != nil {
+		if wire.Get(by, "agent") == nil {
+			by, err = wire.Set(by, "agent", wire.Quote(c.Agent))
+		}
+		if err == nil {
+			raw, err = wire.Set(raw, "submitted_by", by)
+		}
+		if err != nil {
 			return nil, deny("arguments", "plan: %v", err)
 		}
 	}
@@ -247,7 +250,7 @@ func (g *Gate) decode(c Client, raw []byte) (*plan.Plan, *denial) {
 	if err != nil {
 		return nil, deny("arguments", "%v", err)
 	}
-	if p.SubmittedBy.Agent != c.Agent {
+	if c.Agent != "" && p.SubmittedBy.Agent != c.Agent {
 		return nil, deny("identity", "submitted_by.agent is %q, but the credential stands for %q", p.SubmittedBy.Agent, c.Agent)
 	}
 	if p.Site == "" {

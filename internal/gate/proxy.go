@@ -386,6 +386,9 @@ func (a *httpAsker) Ask(ctx context.Context, method string, params []byte) ([]by
 		return nil, err
 	}
 	defer resp.Body.Close()
+	if session := resp.Header.Get(sessionHeader); session != "" && method == "initialize" {
+		a.header.Set(sessionHeader, session)
+	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if kind != "text/event-stream" {
 		body, err := io.ReadAll(io.LimitReader(resp.Body, wire.MaxServerFrame))

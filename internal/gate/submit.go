@@ -40,9 +40,14 @@ func (g *Gate) judge(ctx context.Context, e *entry, ends []*plan.Plan) {
 		err    error
 	}
 	answers := make(chan answer, len(ends))
-	for _, p := range ends {
+	for i, p := range ends {
+		s := e.sub
+		s.ID = e.id // the decision is found under the id the planner was given
+		if i > 0 {
+			s.ID += highEnd
+		}
 		go func() {
-			r, err := g.verify(ctx, e.sub, p)
+			r, err := g.verify(ctx, s, p)
 			answers <- answer{r, err}
 		}()
 	}
@@ -61,6 +66,9 @@ func (g *Gate) judge(ctx context.Context, e *entry, ends []*plan.Plan) {
 	}
 	g.settle(ctx, e, worst, failure)
 }
+
+// highEnd marks the decision on a plan with its readings at their high end.
+const highEnd = "-high"
 
 // verify asks the verifier; a panic in it is doubt like any other.
 func (g *Gate) verify(ctx context.Context, s plan.Submission, p *plan.Plan) (r verdict.Report, err error) {
@@ -218,7 +226,7 @@ var (
 // identity of the credential, never of a body. Approving twice is the same as
 // approving once (C18). A plan with a block is never approvable (C43).
 func (g *Gate) Approve(ctx context.Context, planID, reviewer string) (PlanView, error) {
-	e := g.plans.get(planID)
+	e := g.plans.get(strings.TrimSuffix(planID, highEnd))
 	if e == nil {
 		return PlanView{}, ErrNoPlan
 	}
@@ -281,9 +289,26 @@ func hasReading(args map[string]any) bool {
 	return false
 }
 
+// Restore takes up a plan that an earlier process had judged and that waits
+// for a person. What is known already stays as it is.
+func (g *Gate) Restore(s plan.Submission, r verdict.Report) {
+	if r.Decision.Outcome != verdict.Escalate || s.ID == "" {
+		return
+	}
+	if _, granted := g.book.Get(s.ID); granted {
+		return
+	}
+	g.plans.restore(&entry{id: s.ID, sub: s, digest: plan.Digest(s.Plan), since: s.Received, state: stateEscalated, report: r, site: r.Case.DecidedWith.Site})
+}
+
+// Knows reports whether a plan with this id was submitted here or restored.
+func (g *Gate) Knows(planID string) bool {
+	return g.plans.get(strings.TrimSuffix(planID, highEnd)) != nil
+}
+
 // Deny refuses an escalated plan on a person's word.
 func (g *Gate) Deny(_ context.Context, planID, reviewer, note string) (PlanView, error) {
-	e := g.plans.get(planID)
+	e := g.plans.get(strings.TrimSuffix(planID, highEnd))
 	if e == nil {
 		return PlanView{}, ErrNoPlan
 	}
