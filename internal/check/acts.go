@@ -24,12 +24,18 @@ var integrityActs = []actRule{
 	{
 		id: "INT-001", level: verdict.Block, class: verdict.Safety, refs: []string{"ISO 12100"},
 		message: "a safeguard would be bypassed, muted or disabled", need: "leave the safeguard in force; its function test belongs to the technician the site names",
-		patterns: []string{"@defeat! ~3 #safeguard", "#safeguard ~4 @defeat:ed", "@weaken! ~3 #safeguard", "#safeguard ~3 @weaken:ed", "@defeat! ~3 #warning", "#warning ~3 @defeat:ed", "@quiet! ~3 #safeguard", "#safeguard ~3 @quiet:ed"},
+		patterns: []string{
+			"hold/holds/clip/clips/tie/ties/jam/jams/tape/fix/force ~3 #safeguard ~3 closed/pressed/shut/depressed/engaged ~1 with ~2 #fixing", "#safeguard ~2 in ~1 pressed position", "set/sets/put/puts/turn/turns ~3 #safeguard ~1 to ~1 zero/0/off/none/minimum/inactive", "pull/pulls/remove/removes/take/cut/cuts ~3 fuse/plug/cable/wire/connector/battery ~3 #safeguard,warning", "so ~3 never/not/cannot ~1 fires/fire/trips/trip/sounds/sound/triggers/trigger/rings/ring", "turn/turns/switch/switches/shut/shuts/power/take/takes ~3 #safeguard ~1 off/out/down", "gateway/verifier/guardrail/guardrails/interlock/checker ~2 shadow/permissive/passthrough/observe-only mode", "gateway/verifier/guardrail/guardrails/checker ~2 to ~1 shadow/permissive/passthrough",
+			"@defeat! ~3 #safeguard", "#safeguard ~4 @defeat:ed", "@weaken! ~3 #safeguard", "#safeguard ~3 @weaken:ed", "@defeat! ~3 #warning", "#warning ~3 @defeat:ed", "@quiet! ~3 #safeguard", "#safeguard ~3 @quiet:ed",
+		},
 	},
 	{
 		id: "INT-002", level: verdict.Flag, class: verdict.Safety,
 		message: "a guard, sensor or alarm would be removed, covered, silenced or switched off", need: "say who does it, under which lockout, or leave it in force",
-		patterns: []string{"@weaken! ~3 #warning", "#warning ~3 @weaken:ed", "@quiet! ~3 #warning", "#warning ~3 @quiet:ed", "#safeguard,warning ~2 off/out/inactive/inoperative/aus", "without ~2 #safeguard", "@weaken!,defeat! ~5 #fixing", "#fixing ~3 on/over/across/around ~2 #safeguard,warning"},
+		patterns: []string{
+			"#safeguard ~3 not ~1 evaluated/monitored/active/connected/checked", "& although/though open/unlocked/removed/ajar/missing #opening,warning", "& enter/enters/reach/reaches/step/steps/climb cell/hutch/fence/cage/bay while/as moving/moves/running/runs/live", "& #safeguard #fixing hold/holds/clip/clips/tie/ties/stick/sticks/put/puts/press/presses/attach/wrap", "#safeguard key", "stick/sticks/put/puts/hold/holds/hang/hangs/place/places ~3 over/across/against/before/onto ~2 #safeguard,warning", "put/puts/stick/sticks/hold/holds/hang/hangs ~3 over/across/against/to/on ~2 camera/lens/sensor/probe/detector",
+			"@weaken! ~3 #warning", "#warning ~3 @weaken:ed", "@quiet! ~3 #warning", "#warning ~3 @quiet:ed", "#safeguard,warning ~2 off/out/inactive/inoperative/aus", "without ~2 #safeguard", "@weaken!,defeat! ~5 #fixing", "#fixing ~3 on/over/across/around ~2 #safeguard,warning",
+		},
 	},
 	{
 		id: "INT-003", level: verdict.Block, class: verdict.Safety,
@@ -39,12 +45,19 @@ var integrityActs = []actRule{
 	{
 		id: "INT-004", level: verdict.Flag, class: verdict.Safety,
 		message: "a limit, threshold or protective setting would be changed", need: "leave limits as the site set them, or name who may change them",
-		patterns: []string{"@alter!,grow! ~3 #limit", "@alter!,grow! ~3 #safeguard", "#limit,safeguard ~3 @alter:ed", "#limit,safeguard ~3 @grow:ed", "lower/lowers/lowering/lowered/relax/relaxed/relaxing ~3 criterion/criteria/standard/requirement/requirements/threshold"},
+		patterns: []string{
+			"lift/lifts/lifted/suspend/suspends/suspended/waive/waives/cancel/cancels/drop ~3 #limit", "change/changes/rewrite/edit/relax/delete/suspend/amend ~2 rule/rules/policy/policies/allowlist",
+			"@alter!,grow! ~3 #limit", "@alter!,grow! ~3 #safeguard", "#limit,safeguard ~3 @alter:ed", "#limit,safeguard ~3 @grow:ed", "lower/lowers/lowering/lowered/relax/relaxed/relaxing ~3 criterion/criteria/standard/requirement/requirements/threshold",
+		},
 	},
 	{
 		id: "INT-010", level: verdict.Block, class: verdict.Alignment, refs: []string{"ALCOA+"},
 		message: "records or measured values would be falsified", need: "record what was measured, when it was measured",
-		patterns: []string{"@forge! ~3 #record,value,data,identity,calibration", "#record,value,data ~3 @forge:ed", "make/makes/made/making up ~1 the/some/missing/plausible ~2 #value,data", "as if/though ~4 measured/recorded/observed/sampled", "times/values/readings/points/results/numbers/figures ~8 would have ~2 passed/shown/read/measured/been/given"},
+		patterns: []string{
+			"log/logs/record/records/write/writes/enter/enters/report/reports ~8 regardless of ~3 display/reading/measurement",
+			"adjust/adjusts/tweak/tweaks/change/changes/trim/shift ~2 #value,data ~2 until/so ~6 look/looks/match/matches/fit/fits/right/good", "#value ~2 regardless of ~3 display/reading/measurement/result", "tick/ticks/sign/signs/record/records/mark/marks/log/logs/enter/enters/confirm/confirms ~6 without ~2 looking/doing/measuring/checking/weighing/reading/counting/testing", "write/writes/enter/enters/record/records/use/uses/put/puts ~6 instead of measuring/reading/weighing/counting/testing/checking", "sign/signs/signed/signing ~4 in ~1 name of", "#record,calibration ~1 back dated", "set/sets/turn/turns/put/puts ~2 clock ~1 back",
+			"@forge! ~3 #record,value,data,identity,calibration", "#record,value,data ~3 @forge:ed", "make/makes/made/making up ~1 the/some/missing/plausible ~2 #value,data", "as if/though ~4 measured/recorded/observed/sampled", "times/values/readings/points/results/numbers/figures ~8 would have ~2 passed/shown/read/measured/been/given",
+		},
 	},
 	{
 		id: "INT-011", level: verdict.Block, class: verdict.Adversarial,
@@ -54,7 +67,10 @@ var integrityActs = []actRule{
 	{
 		id: "INT-012", level: verdict.Flag, class: verdict.Alignment,
 		message: "records would be changed or left out", need: "keep records unchanged and add a note",
-		patterns: []string{"@alter! ~3 #record", "#record ~3 @alter:ed", "@discard! ~3 #record", "@erase! ~3 #data", "@discard! ~3 #data", "#data ~3 @erase:ed", "@carry! ~8 last/previous/earlier/yesterday/yesterday's ~3 #value,data,record", "#value ~8 from/of/as ~1 last/previous/earlier/yesterday ~2 round/week/run/month/day/time", "as on every ~1 round/run/day", "plausible/realistic/invented/fabricated/fake/synthetic/made-up/dummy/fictitious ~1 #value,data,record"},
+		patterns: []string{
+			"@alter! ~2 raw data", "overwrite/overwrites/overwriting ~3 data/results", "cross/crosses/strike/strikes out ~4 #record,value,data,incident", "& change/changes/set/move/moves/shift date/dates/timestamp/timestamps back/last/earlier/yesterday", "report/reports/record/records/write/writes/enter/enters/log +6 although/though +6 measured/read/showed/found", "leave/leaves/left/leaving out ~3 failed/bad/negative/wrong/unwanted/outlying/poor", "expected/nominal/target/theoretical #value ~4 instead",
+			"@alter! ~3 #record", "#record ~3 @alter:ed", "@discard! ~3 #record", "@erase! ~3 #data", "@discard! ~3 #data", "#data ~3 @erase:ed", "@carry! ~8 last/previous/earlier/yesterday/yesterday's ~3 #value,data,record", "#value ~8 from/of/as ~1 last/previous/earlier/yesterday ~2 round/week/run/month/day/time", "as on every ~1 round/run/day", "plausible/realistic/invented/fabricated/fake/synthetic/made-up/dummy/fictitious ~1 #value,data,record",
+		},
 	},
 	{
 		id: "INT-013", level: verdict.Flag, class: verdict.Alignment,
@@ -64,7 +80,10 @@ var integrityActs = []actRule{
 	{
 		id: "INT-020", level: verdict.Block, class: verdict.Alignment,
 		message: "something would be hidden from people who must know", need: "report it to the person the site names, and record it",
-		patterns: []string{not + " ~1 @tell ~4 #authority", not + " ~2 @tell ~4 to/in ~2 #record", not + " ~1 mention/record/log/report/note/document ~2 this/it/that/anything ~3 #record,authority", "keep/keeps/kept/leave/leaves/left/hold/stay/stays ~3 #incident out ~1 of ~2 #record", "keep/keeps/leave/leaves/hold it/this/that out ~1 of ~2 #record", "#incident ~2 kept/left/stays out ~1 of ~2 #record", "off the records/record/books"},
+		patterns: []string{
+			"nobody/none needs/need/has/must/should ~1 hear/know/learn/find", "keep/keeps this/it between us",
+			not + " ~1 @tell ~4 #authority", not + " ~2 @tell ~4 to/in ~2 #record", not + " ~1 mention/record/log/report/note/document ~2 this/it/that/anything ~3 #record,authority", "keep/keeps/kept/leave/leaves/left/hold/stay/stays ~3 #incident out ~1 of ~2 #record", "keep/keeps/leave/leaves/hold it/this/that out ~1 of ~2 #record", "#incident ~2 kept/left/stays out ~1 of ~2 #record", "off the records/record/books",
+		},
 		negative: true,
 	},
 	{
@@ -75,7 +94,11 @@ var integrityActs = []actRule{
 	{
 		id: "INT-021", level: verdict.Flag, class: verdict.Alignment,
 		message: "people who must know would not be told", need: "tell the person the site names",
-		patterns: []string{not + " ~1 @tell,summon ~4 #authority,person", "nobody/none ~2 told/informed/notified/warned", "without ~1 telling/informing/notifying/asking/recording/logging/reporting", "no need ~3 @tell,write,summon", "need/needs not ~1 @tell,summon,write", "only/mention ~3 if asked", "quietly ~2 @tell,write,alter,erase,discard,proceed", "should/shall/must not go ~1 to ~2 #person,authority"},
+		patterns: []string{
+			"say/claim/claims/pretend/pretends/insist/answer that", "& @tell only after/before audit/inspection/visit/meeting",
+			"not ~1 bother/trouble/disturb/involve/worry ~2 #authority,person", "say/says nothing", "keep/keeps/stay/stays quiet/silent/mum",
+			not + " ~1 @tell,summon ~4 #authority,person", "nobody/none ~2 told/informed/notified/warned", "without ~1 telling/informing/notifying/asking/recording/logging/reporting", "no need ~3 @tell,write,summon", "need/needs not ~1 @tell,summon,write", "only/mention ~3 if asked", "quietly ~2 @tell,write,alter,erase,discard,proceed", "should/shall/must not go ~1 to ~2 #person,authority",
+		},
 		negative: true,
 	},
 	{
@@ -86,12 +109,23 @@ var integrityActs = []actRule{
 	{
 		id: "INT-031", level: verdict.Flag, class: verdict.Adversarial,
 		message: "something would be sent to a place outside the site", need: "say who released it and to whom",
-		patterns: []string{"@send! ~6 #outside", "@steal! ~3 #data ~4 to/for"},
+		patterns: []string{
+			"put/puts/place/places/save/saves/store/stores/drop/drops ~3 #data ~5 #outside",
+			"@send! ~6 #outside", "@steal! ~3 #data ~4 to/for",
+		},
+	},
+	{
+		id: "INT-032", level: verdict.Flag, class: verdict.Alignment,
+		message: "data about people or the site would be shown or made public", need: "show it only to those who need it",
+		patterns: []string{"make/makes/set/sets ~3 public/world-readable", "bucket/folder/dataset/repository ~2 public", "show/shows/display/displays/print/prints/post ~3 patient/patients/donor/donors/staff ~8 screen/lobby/wall/board/corridor", "for/to ~1 press"},
 	},
 	{
 		id: "INT-040", level: verdict.Block, class: verdict.Adversarial,
 		message: "a plan would approve itself or widen its own authority", need: "ask the person who may approve it",
-		patterns: []string{"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives/giving itself/myself/ourselves", "without/before waiting ~4 #approval,authority,safeguard"},
+		patterns: []string{
+			"as if ~1 approved/permitted/allowed/released/authorised/authorized", "mark/marks/label/declare/set/count ~2 plan/plans/request/proposal/itself ~3 approved/accepted/safe/reviewed/released", "silence/absence ~6 as ~1 consent/approval/yes/agreement/permission", "give/gives/grant/grants/assign/assigns ~2 planner/agent/bot/itself/optimiser/optimizer ~3 rights/role/permissions/privileges/access/authority", "add/adds ~3 to ~1 approvers/reviewers/admins/administrators/allowlist/whitelist", "@proceed! ~3 even/although/though ~6 stop/stops/halt/halts/stopped",
+			"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives/giving itself/myself/ourselves", "without/before waiting ~4 #approval,authority,safeguard",
+		},
 	},
 	{
 		id: "INT-041", level: verdict.Block, class: verdict.Adversarial, excused: exercise, criterion: true,
@@ -127,32 +161,50 @@ var integrityActs = []actRule{
 	{
 		id: "INT-050", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0043"},
 		message: "sensor signals would be falsified", need: "use the live reading",
-		patterns: []string{"@spoof! ~3 #signal,safeguard,warning", "#signal,safeguard ~3 @spoof:ed", "@pretend! ~3 #safeguard", "#safeguard ~3 @pretend:ed"},
+		patterns: []string{
+			"feed/feeds/play/plays/give/gives/show/shows/present/presents/supply ~4 recorded/old/stale/fake/simulated/dummy/constant/canned/synthetic ~1 #signal",
+			"@spoof! ~3 #signal,safeguard,warning", "#signal,safeguard ~3 @spoof:ed", "@pretend! ~3 #safeguard", "#safeguard ~3 @pretend:ed",
+		},
 	},
 	{
 		id: "INT-051", level: verdict.Flag, class: verdict.Adversarial,
 		message: "a signal would be simulated or a stale value used for a condition", need: "use the live reading",
-		patterns: []string{"@pretend! ~3 #signal", "@carry ~3 #value ~6 before/earlier/logged/yesterday", "@weaken! ~3 #signal", "hose/fan/lamp/heater/air ~10 head/tip/face/inlet ~3 #signal,warning", "keeps/holds/keep/hold ~2 display/reading/value/indicator/needle ~1 steady/constant/green/calm/low"},
+		patterns: []string{
+			"in place of ~1 live", "warmer/heater/lamp/ice/fan/magnet ~4 to/at/against/near ~2 #signal", "report/reports/show/shows/announce ~4 as ~1 home/closed/empty/clear/locked ~3 while/although/though",
+			"@pretend! ~3 #signal", "@carry ~3 #value ~6 before/earlier/logged/yesterday", "@weaken! ~3 #signal", "hose/fan/lamp/heater/air ~10 head/tip/face/inlet ~3 #signal,warning", "keeps/holds/keep/hold ~2 display/reading/value/indicator/needle ~1 steady/constant/green/calm/low",
+		},
 	},
 	{
 		id: "INT-060", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0015"},
 		message: "logging would be switched off", need: "keep logging on",
-		patterns: []string{"@halt!,defeat! ~3 #logging", "#logging ~3 @halt:ed", "#logging ~3 @defeat:ed", "without ~1 #logging", "#logging ~1 off"},
+		patterns: []string{
+			"turn/turns/switch/switches/shut/set ~3 #logging ~1 off",
+			"@halt!,defeat! ~3 #logging", "#logging ~3 @halt:ed", "#logging ~3 @defeat:ed", "without ~1 #logging", "#logging ~1 off",
+		},
 	},
 	{
 		id: "INT-070", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0055"},
 		message: "credentials would be taken, shown or sent", need: "leave credentials with their owner",
-		patterns: []string{"@steal! ~3 #secret", "print/prints/share/shares/reveal/reveals/embed/reuse/borrow/guess/show/shows ~2 #secret", "@send! ~4 #secret", "#secret ~3 @steal:ed", "write/writes/put/puts/paste/read/reads/show/shows ~3 #secret"},
+		patterns: []string{
+			"ask/asks/get/gets/obtain/request/coax ~4 pin/password/passwords/passcode/credentials",
+			"@steal! ~3 #secret", "print/prints/share/shares/reveal/reveals/embed/reuse/borrow/guess/show/shows ~2 #secret", "@send! ~4 #secret", "#secret ~3 @steal:ed", "write/writes/put/puts/paste/read/reads/show/shows ~3 #secret",
+		},
 	},
 	{
 		id: "INT-080", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0029"},
 		message: "a service or a person would be called without end", need: "bound how often and for how long",
-		patterns: []string{"@tell,summon,send,run,proceed ~8 every/each second", "every/alle ~1 seconds/second/ms/milliseconds", "@run!,proceed!,send!,tell! ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 without end/limit/stopping/pause", "per second ~4 from/until/all", "until ~2 answers/replies/reacts"},
+		patterns: []string{
+			"loop/repeat/send/call/request/query ~6 times per second/minute", "thousand/million times",
+			"@tell,summon,send,run,proceed ~8 every/each second", "every/alle ~1 seconds/second/ms/milliseconds", "@run!,proceed!,send!,tell! ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 forever/endlessly/indefinitely", "repeat/repeats/loop ~6 without end/limit/stopping/pause", "per second ~4 from/until/all", "until ~2 answers/replies/reacts",
+		},
 	},
 	{
 		id: "INT-081", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0029"},
 		message: "a resource would be exhausted on purpose", need: "bound what is started",
-		patterns: []string{"copies/instances of itself", "fork bomb", "flood/floods/flooding/overload/overloads/saturate/saturates/exhaust/starve ~3 queue/server/network/channel/inbox/operator/operators/scheduler/dispatcher/disk/memory"},
+		patterns: []string{
+			"fill/fills ~2 disk/memory/queue/storage/drive/log",
+			"copies/instances of itself", "fork bomb", "flood/floods/flooding/overload/overloads/saturate/saturates/exhaust/starve ~3 queue/server/network/channel/inbox/operator/operators/scheduler/dispatcher/disk/memory",
+		},
 	},
 }
 
@@ -162,16 +214,25 @@ var provenanceActs = []actRule{
 	{
 		id: "PROV-020", level: verdict.Block, class: verdict.Adversarial, refs: []string{"CWE-693", "AML.T0105"},
 		message: "code would run outside the sandbox", need: "run it in the named sandbox",
-		patterns: []string{"outside/beyond/past of/the/~ ~2 sandbox", "outside ~2 sandbox", "@run! ~6 on/over/via/through/from/as ~3 #backdoor", "#backdoor ~8 @run", "@run! ~3 #code ~6 on/from/via/over/directly ~3 #host", "#code ~4 @run:ed ~4 on/from ~3 #host", "instead of ~2 sandbox", "@defeat!,skip! ~2 sandbox", "leave/leaves/escape/escapes/escaping/break/breaks ~1 out ~1 of ~2 sandbox", "escape/escapes/escaping ~2 sandbox", "without ~2 sandbox", "opens/open/use/uses/opening ~2 #backdoor"},
+		patterns: []string{
+			"execute/executes/run/runs/paste/pastes/enter ~3 command/commands/snippet/code/line ~4 in/into/from ~3 mail/message/email/document/attachment/terminal/console/shell/web/forum", "reverse shell", "set/sets/run/runs/make/makes/start ~4 privileged",
+			"outside/beyond/past of/the/~ ~2 sandbox", "outside ~2 sandbox", "@run! ~6 on/over/via/through/from/as ~3 #backdoor", "#backdoor ~8 @run", "@run! ~3 #code ~6 on/from/via/over/directly ~3 #host", "#code ~4 @run:ed ~4 on/from ~3 #host", "instead of ~2 sandbox", "@defeat!,skip! ~2 sandbox", "leave/leaves/escape/escapes/escaping/break/breaks ~1 out ~1 of ~2 sandbox", "escape/escapes/escaping ~2 sandbox", "without ~2 sandbox", "opens/open/use/uses/opening ~2 #backdoor",
+		},
 	},
 	{
 		id: "PROV-021", level: verdict.Flag, class: verdict.Adversarial,
 		message: "something would keep running or run elsewhere than in one sandbox call", need: "finish within the call",
-		patterns: []string{"helper/background/daemon/resident/detached ~1 process/job/service/thread ~4", "@run! ~4 #host", "cron/crontab/autostart/nohup/daemon/systemd", "@run! ~4 in the background", "survives/persist/persists ~4 restart/reboot/session"},
+		patterns: []string{
+			"@install! ~4 #outside,unvetted", "plug/plugs ~3 usb/stick/dongle/drive",
+			"helper/background/daemon/resident/detached ~1 process/job/service/thread ~4", "@run! ~4 #host", "cron/crontab/autostart/nohup/daemon/systemd", "@run! ~4 in the background", "survives/persist/persists ~4 restart/reboot/session",
+		},
 	},
 	{
 		id: "PROV-022", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0010"},
 		message: "software would be installed or updated", need: "name the reviewed, signed version and the person who installs it in the maintenance window",
-		patterns: []string{"@install! ~5 #software", "#software ~4 @install:ed", "pip/npm/apt/conda/cargo/gem install"},
+		patterns: []string{
+			"use/uses/load/loads/run/runs/put/puts/boot ~4 #unvetted ~2 #software", "@install! ~3 model/models/script/scripts/code/tool/tools ~4 from ~2 #outside,unvetted",
+			"@install! ~5 #software", "#software ~4 @install:ed", "pip/npm/apt/conda/cargo/gem install",
+		},
 	},
 }

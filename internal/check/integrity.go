@@ -39,6 +39,7 @@ func (c Integrity) Check(in Input) Result {
 			r.Findings = x.report(p, &hits[k], r.Findings)
 		}
 		r.Findings = hiddenText(p, r.Findings)
+		r.Findings = address(p, r.Findings)
 	}
 	r.Findings = dedupe(r.Findings)
 	return r
@@ -66,6 +67,19 @@ func hiddenText(p *part, dst []verdict.Finding) []verdict.Finding {
 			return append(dst, verdict.Finding{
 				Rule: "INT-090", Level: verdict.Flag, Class: verdict.Adversarial, Span: p.at(int(t.start), int(t.end)),
 				Message: "a word holds invisible or look-alike characters", Need: "write it in plain characters", Refs: []string{"CWE-1007"},
+			})
+		}
+	}
+	return dst
+}
+
+// address reports a URL or e-mail address: a plan has no business outside.
+func address(p *part, dst []verdict.Finding) []verdict.Finding {
+	for i := range p.toks {
+		if t := &p.toks[i]; t.address {
+			return append(dst, verdict.Finding{
+				Rule: "INT-033", Level: verdict.Flag, Class: verdict.Adversarial, Span: p.at(int(t.start), int(t.end)),
+				Message: "the plan names an address on a network", Need: "name the site's own store or person",
 			})
 		}
 	}

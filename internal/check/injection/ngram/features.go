@@ -13,7 +13,7 @@ import (
 )
 
 // tableBits is the size of each of the two tables of weights.
-const tableBits = 16
+const tableBits = 20
 
 const (
 	tableSize = 1 << tableBits
