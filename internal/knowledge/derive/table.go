@@ -82,7 +82,11 @@ func rows(name, text string, n int, f func([]string) error) error {
 }
 
 func (t *table) material(c []string) error {
-	m := &material{id: "cas:" + c[0], name: c[1], other: list(c[2], ";"), formulae: list(c[3], ";"), traits: strings.Fields(c[4]), ref: c[8]}
+	id := c[0]
+	if !strings.Contains(id, ":") {
+		id = "cas:" + id
+	}
+	m := &material{id: id, name: c[1], other: list(c[2], ";"), formulae: list(c[3], ";"), traits: strings.Fields(c[4]), ref: c[8]}
 	if c[0] == "" || m.name == "" || m.ref == "" || len(m.traits) == 0 {
 		return fmt.Errorf("CAS number, name, traits and reference must be there")
 	}
@@ -144,7 +148,9 @@ func (t *table) names() []link.Name {
 		for _, f := range m.formulae {
 			out = append(out, link.Name{Text: f, ID: m.id, Kind: "material", Canon: m.name, Exact: true})
 		}
-		out = append(out, link.Name{Text: strings.TrimPrefix(m.id, "cas:"), ID: m.id, Kind: "material", Canon: m.name})
+		if cas, ok := strings.CutPrefix(m.id, "cas:"); ok {
+			out = append(out, link.Name{Text: cas, ID: m.id, Kind: "material", Canon: m.name})
+		}
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func GraphNames(g *knowledge.Graph) []Name {
 }
 
 // common are names in public tables that are ordinary words of plans.
-var common = []string{"lead", "base", "plate", "water", "air", "tip", "rack", "tube", "well", "reservoir", "adapter", "lid", "trash", "led", "beam", "glass", "salt", "solution", "mixture", "standard", "arm", "cell", "cells", "press", "spot", "home", "dose", "blank", "control", "step", "plan", "none", "compact", "line", "impact", "select", "prime", "focus"}
+var common = []string{"lead", "base", "plate", "water", "air", "tip", "rack", "tube", "well", "reservoir", "adapter", "lid", "trash", "led", "beam", "glass", "salt", "solution", "mixture", "standard", "arm", "cell", "cells", "press", "spot", "home", "dose", "blank", "control", "step", "plan", "none", "compact", "line", "impact", "select", "prime", "focus", "gas", "point", "points", "lids", "stand", "deck", "magnet", "empty", "holder", "filter", "light", "lamp", "door", "air supply", "key", "block", "tray", "box", "alcohol", "acid", "dust", "fuel", "metal", "oxide", "powder", "wax", "smoke", "steam", "gold", "tin", "iron", "silver", "copper", "carbon", "diamond"}
 
 func usable(text string, exact bool) bool {
 	if exact {

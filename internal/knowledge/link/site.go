@@ -198,6 +198,9 @@ func (b *siteNamer) person(p site.Person) {
 	if p.Group() {
 		name, _, _ := strings.Cut(p.Name, "(")
 		b.add(name, id, "person", p.Name)
+		if words := strings.Fields(name); len(words) > 2 { // "ward nurses in charge"
+			b.add(strings.Join(words[1:], " "), id, "person", p.Name)
+		}
 		for _, part := range strings.Split(name, " and ") {
 			b.add(part, id, "person", p.Name)
 		}
@@ -224,8 +227,14 @@ func (b *siteNamer) args(s *site.Site) {
 	for _, t := range s.Tools {
 		for _, a := range t.Args {
 			for _, v := range a.Enum {
-				if text, ok := v.(string); ok && len(text) > 2 && !seen[text] && nameLike(text) {
-					seen[text] = true
+				text, ok := v.(string)
+				if !ok || len(text) < 2 || seen[text] || !nameLike(text) {
+					continue
+				}
+				seen[text] = true
+				if len(text) == 2 {
+					b.exact(text, "site:"+text, "value", text) // "S1"
+				} else {
 					b.add(text, "site:"+text, "value", text)
 				}
 			}
