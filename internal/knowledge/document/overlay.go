@@ -85,6 +85,7 @@ func (o *overlay) document(d *Document) {
 			o.note(o.b.Alias(t.ID, a, false))
 		}
 		for _, n := range t.Numbers {
+			n.Source = source
 			o.note(o.b.Number(t.ID, n))
 		}
 	}
