@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"interlock/internal/plan"
@@ -34,11 +35,20 @@ type named struct{ Name, Value string }
 
 // A planView is a plan whole: every field, in words that hide nothing.
 type planView struct {
-	Plan  *plan.Plan
-	Raw   string // canonical bytes
-	Steps []stepView
-	Abort []callView
-	Size  int
+	Plan        *plan.Plan
+	Raw         string // canonical bytes
+	Goal        []piece
+	Steps       []stepView
+	Abort       []callView
+	Attachments []attachmentView
+	Size        int
+}
+
+// An attachmentView is an attached text with what checks saw marked.
+type attachmentView struct {
+	N      int
+	Source string
+	Pieces []piece
 }
 
 // A stepView is a step with its calls and with what checks saw marked.
@@ -103,9 +113,9 @@ func viewPlan(raw []byte, findings []verdict.Finding) (planView, error) {
 	if err != nil {
 		return planView{}, err
 	}
-	v := planView{Plan: p, Raw: string(raw), Size: len(raw)}
+	v := planView{Plan: p, Raw: string(raw), Size: len(raw), Goal: pieces(p.Goal, pointing(findings, 0, "goal"))}
 	for i, text := range p.Steps {
-		st := stepView{N: i + 1, Pieces: pieces(text, stepFindings(findings, i+1))}
+		st := stepView{N: i + 1, Pieces: pieces(text, pointing(findings, i+1, ""))}
 		for _, c := range p.Calls(i + 1) {
 			st.Calls = append(st.Calls, viewCall(c))
 		}
@@ -114,6 +124,10 @@ func viewPlan(raw []byte, findings []verdict.Finding) (planView, error) {
 	for _, c := range p.OnAbort {
 		v.Abort = append(v.Abort, viewCall(c))
 	}
+	for i, a := range p.Attachments {
+		part := "attachments[" + strconv.Itoa(i+1) + "].text"
+		v.Attachments = append(v.Attachments, attachmentView{i + 1, a.Source, pieces(a.Text, pointing(findings, 0, part))})
+	}
 	return v, nil
 }
 
@@ -121,11 +135,11 @@ func viewCall(c plan.ToolCall) callView {
 	return callView{Step: c.Step, Tool: c.Tool, Arguments: string(plan.CanonicalValue(c.Arguments))}
 }
 
-// stepFindings selects the findings that point into the text of a step.
-func stepFindings(findings []verdict.Finding, step int) []verdict.Finding {
+// pointing selects the findings that point into one text of the plan.
+func pointing(findings []verdict.Finding, step int, part string) []verdict.Finding {
 	var out []verdict.Finding
 	for _, f := range findings {
-		if f.Span.Step == step && f.Span.Part == "" && f.Span.End > f.Span.Start && f.Level.Norm() != verdict.Pass {
+		if f.Span.Step == step && f.Span.Part == part && f.Span.End > f.Span.Start && f.Level.Norm() != verdict.Pass {
 			out = append(out, f)
 		}
 	}
