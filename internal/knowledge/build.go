@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -25,6 +27,12 @@ type Builder struct {
 	aliases map[aliasKey]bool // -> exact
 	numbers map[string][]numAttr
 	edges   map[edgeKey]edgeVal
+	leaves  map[leaving]bool // relations that leave a node
+}
+
+type leaving struct {
+	from string
+	rel  uint8
 }
 
 type aliasKey struct{ id, text string }
@@ -44,7 +52,7 @@ type edgeVal struct {
 func NewBuilder(base *Graph) *Builder {
 	b := &Builder{
 		base: base, srcIdx: map[string]uint8{}, kindIdx: map[string]uint8{}, relIdx: map[string]uint8{}, numIdx: map[string]uint8{},
-		nodes: map[string]*Node{}, aliases: map[aliasKey]bool{}, numbers: map[string][]numAttr{}, edges: map[edgeKey]edgeVal{},
+		nodes: map[string]*Node{}, aliases: map[aliasKey]bool{}, numbers: map[string][]numAttr{}, edges: map[edgeKey]edgeVal{}, leaves: map[leaving]bool{},
 	}
 	if base == nil {
 		return b
@@ -138,6 +146,23 @@ func (b *Builder) NamesOf(kind string) map[string]string {
 		}
 	}
 	return out
+}
+
+// All yields the nodes of a kind added so far with their names, by identifier.
+func (b *Builder) All(kind string) iter.Seq2[string, string] {
+	return func(yield func(id, name string) bool) {
+		for _, id := range slices.Sorted(maps.Keys(b.nodes)) {
+			if n := b.nodes[id]; n.Kind == kind && !yield(id, n.Name) {
+				return
+			}
+		}
+	}
+}
+
+// HasEdge reports whether an edge of that relation leaves a node so far.
+func (b *Builder) HasEdge(from, rel string) bool {
+	r, ok := b.relIdx[rel]
+	return ok && b.leaves[leaving{from, r}]
 }
 
 // Node adds a node whose identifier must be new.
@@ -269,6 +294,7 @@ func (b *Builder) edge(from, rel, to, source string, derived bool) error {
 	if err != nil {
 		return fmt.Errorf("edge %q %s %q: %w", from, rel, to, err)
 	}
+	b.leaves[leaving{from, r}] = true
 	k := edgeKey{from, to, r}
 	if old, there := b.edges[k]; !there || old.derived && !derived {
 		b.edges[k] = edgeVal{s, derived}

@@ -73,11 +73,14 @@ func (g *Graph) rawEdges() []rawEdge {
 	return out
 }
 
-type columns struct{ bytes.Buffer }
+// columns is the payload as it grows.
+type columns struct{ b []byte }
 
-func (c *columns) uint(v uint64) { c.Write(binary.AppendUvarint(c.AvailableBuffer(), v)) }
-func (c *columns) int(v int64)   { c.Write(binary.AppendVarint(c.AvailableBuffer(), v)) }
-func (c *columns) text(s string) { c.WriteString(s); c.WriteByte(0) }
+func (c *columns) uint(v uint64)  { c.b = binary.AppendUvarint(c.b, v) }
+func (c *columns) int(v int64)    { c.b = binary.AppendVarint(c.b, v) }
+func (c *columns) byte(v byte)    { c.b = append(c.b, v) }
+func (c *columns) bytes(v []byte) { c.b = append(c.b, v...) }
+func (c *columns) text(s string)  { c.b = append(append(c.b, s...), 0) }
 func (c *columns) texts(ss []string) {
 	for _, s := range ss {
 		c.text(s)
@@ -99,15 +102,15 @@ func (g *Graph) payload(edges []rawEdge) []byte {
 		prev = id
 	}
 	c.texts(g.names)
-	c.Write(g.kind)
-	c.Write(g.src)
+	c.bytes(g.kind)
+	c.bytes(g.src)
 	for _, v := range g.cat {
-		c.WriteByte(byte(v))
+		c.byte(byte(v))
 	}
 	g.writeEdges(c, edges)
 	g.writeNumbers(c)
 	g.writeAliases(c)
-	return c.Bytes()
+	return c.b
 }
 
 func (t *tables) write(c *columns) {
@@ -143,10 +146,10 @@ func (g *Graph) writeEdges(c *columns, edges []rawEdge) {
 		prev = e.from
 	}
 	for _, e := range edges {
-		c.WriteByte(e.rel)
+		c.byte(e.rel)
 	}
 	for _, e := range edges {
-		c.WriteByte(e.src)
+		c.byte(e.src)
 	}
 	for i, e := range edges {
 		c.int(int64(e.to) - int64(reference(edges, i)))
@@ -168,10 +171,10 @@ func (g *Graph) writeNumbers(c *columns) {
 		c.uint(uint64(g.numOff[i+1] - g.numOff[i]))
 	}
 	for _, a := range g.nums {
-		c.WriteByte(a.name)
+		c.byte(a.name)
 	}
 	for _, a := range g.nums {
-		c.WriteByte(a.src)
+		c.byte(a.src)
 	}
 	for _, a := range g.nums {
 		c.text(strconv.FormatFloat(a.value, 'g', -1, 64))
@@ -187,9 +190,9 @@ func (g *Graph) writeAliases(c *columns) {
 	}
 	for _, e := range g.aliasExact {
 		if e {
-			c.WriteByte(1)
+			c.byte(1)
 		} else {
-			c.WriteByte(0)
+			c.byte(0)
 		}
 	}
 	c.texts(g.aliasText)

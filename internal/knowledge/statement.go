@@ -31,52 +31,52 @@ type template struct {
 }
 
 const (
-	out = false
-	in  = true
+	outward = false
+	inward  = true
 )
 
 // kindTemplates covers the kinds that judges can use. Others (phases, scopes,
 // pictograms, vendors) only lead the walk.
 var kindTemplates = map[string]template{
 	KindChemical: {weight: 1.5, far: 0.2, numbers: true, facets: []facet{
-		{RelHazard, out, "hazards", 8}, {RelGroup, out, "reactive group", 3}, {RelTrait, out, "traits", 6}, {RelCarcinogen, out, "", 2}, {RelUN, out, "shipped as", 2},
+		{RelHazard, outward, "hazards", 8}, {RelGroup, outward, "reactive group", 3}, {RelTrait, outward, "traits", 6}, {RelCarcinogen, outward, "", 2}, {RelUN, outward, "shipped as", 2},
 	}},
-	"substance_group": {weight: 0.6, facets: []facet{{RelHazard, out, "hazards", 8}}},
-	KindIncompatible:  {weight: 4, bare: true, met: true, facets: []facet{{RelEvolves, out, "may give off", 6}, {RelReaction, out, "", 5}}},
-	KindCaution:       {weight: 2, bare: true, met: true, facets: []facet{{RelEvolves, out, "may give off", 6}, {RelReaction, out, "", 5}}},
-	KindHazard:        {weight: 0.8, facets: []facet{{RelClass, out, "means", 3}}},
-	"physical_hazard": {weight: 1.5, facets: []facet{{RelControl, out, "controlled by", 6}}},
-	KindRobot:         {weight: 2, far: 0.1, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "kind of", 2}}},
-	KindDevice:        {weight: 2, far: 0.1, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelIsA, out, "kind of", 2}}},
+	"substance_group": {weight: 0.6, facets: []facet{{RelHazard, outward, "hazards", 8}}},
+	KindIncompatible:  {weight: 4, bare: true, met: true, facets: []facet{{RelEvolves, outward, "may give off", 6}, {RelReaction, outward, "", 5}}},
+	KindCaution:       {weight: 2, bare: true, met: true, facets: []facet{{RelEvolves, outward, "may give off", 6}, {RelReaction, outward, "", 5}}},
+	KindHazard:        {weight: 0.8, facets: []facet{{RelClass, outward, "means", 3}}},
+	"physical_hazard": {weight: 1.5, facets: []facet{{RelControl, outward, "controlled by", 6}}},
+	KindRobot:         {weight: 2, far: 0.1, numbers: true, deep: true, facets: []facet{{"can_cause", outward, "can cause", 6}, {RelIsA, outward, "kind of", 2}}},
+	KindDevice:        {weight: 2, far: 0.1, numbers: true, deep: true, facets: []facet{{"can_cause", outward, "can cause", 6}, {RelIsA, outward, "kind of", 2}}},
 	KindJoint:         {weight: 0.1, numbers: true},
-	KindBioAgent:      {weight: 3, far: 0.1, facets: []facet{{"handled_at", out, "handled at", 1}, {"can_cause", out, "can cause", 3}}},
-	KindLoad:          {weight: 2, far: 0.1, facets: []facet{{"can_cause", out, "can cause", 5}, {RelControl, out, "controlled by", 4}}},
-	"labware":         {weight: 1, numbers: true, facets: []facet{{RelIsA, out, "kind of", 2}, {RelMadeBy, out, "made by", 1}, {"stacks_on", out, "stacks on", 3}}},
-	"pipette":         {weight: 1, numbers: true, facets: []facet{{"mounts_on", out, "mounts on", 2}, {RelFits, out, "takes", 3}}},
-	"module":          {weight: 1, facets: []facet{{RelIsA, out, "kind of", 2}, {"does_not_fit", out, "does not fit", 3}}},
-	"verb":            {weight: 1, facets: []facet{{"can_cause", out, "can cause", 4}, {RelRelated, out, "see", 3}}},
-	KindCapability:    {weight: 0.3, facets: []facet{{"has_verb", out, "means", 2}, {"may_raise", out, "may raise", 3}}},
-	"lab_method":      {weight: 0.3, facets: []facet{{RelIsA, out, "kind of", 2}}},
-	"lab_term":        {weight: 0.3, facets: []facet{{RelIsA, out, "kind of", 2}}},
-	KindTechnique:     {weight: 1.2, facets: []facet{{"achieves", out, "for", 2}, {RelMitigates, in, "mitigated by", 4}, {RelInvolves, in, "seen in", 2}}},
-	"topic":           {weight: 1.5, facets: []facet{{RelSameAs, out, "known as", 3}, {RelRelated, out, "see", 4}}},
-	"attack_pattern":  {weight: 0.8, facets: []facet{{"exploits", out, "exploits", 3}, {"has_impact", out, "can", 3}}},
-	"owasp_risk":      {weight: 1.2, bare: true, facets: []facet{{"maps_to", out, "see", 4}, {RelRelated, out, "see", 3}, {RelMitigates, in, "mitigated by", 3}}},
-	"ai_risk":         {weight: 0.6, facets: []facet{{"has_action", out, "action", 2}, {RelInvolves, in, "seen in", 2}}},
-	KindWeakness:      {weight: 1, facets: []facet{{"has_impact", out, "can", 3}, {"exploited_by", out, "exploited by", 2}, {RelMitigates, in, "mitigated by", 3}}},
-	"asset":           {weight: 0.8, facets: []facet{{"targets", in, "targeted by", 4}}},
-	KindIncident:      {weight: 1.2, bare: true, facets: []facet{{RelInvolves, out, "involved", 4}, {"can_cause", out, "harm by", 3}, {RelCausedBy, out, "caused by", 2}, {RelAffects, out, "affected", 2}}},
-	"advisory":        {weight: 0.8, bare: true, facets: []facet{{RelAffects, out, "affects", 2}, {"reports", out, "reports", 3}}},
-	"vulnerability":   {weight: 0.4, numbers: true, facets: []facet{{RelCausedBy, out, "caused by", 2}, {"enables", out, "enables", 2}}},
-	"device_error":    {weight: 0.4, facets: []facet{{"error_of", out, "error of", 2}}},
-	"transport_entry": {weight: 0.6, facets: []facet{{"transport_class", out, "", 1}, {"subsidiary_risk", out, "also", 2}}},
-	"site_robot":      {weight: 2, met: true, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelSameAs, out, "kind of", 2}, {RelServes, out, "serves", 6}}},
-	"site_device":     {weight: 2, met: true, numbers: true, deep: true, facets: []facet{{"can_cause", out, "can cause", 6}, {RelSameAs, out, "kind of", 2}, {RelLocated, out, "stands in", 1}}},
-	"site_bioagent":   {weight: 2, met: true, facets: []facet{{"handled_at", out, "handled at", 1}}},
-	"material":        {weight: 1, facets: []facet{{RelHazard, out, "declared", 6}, {RelStored, out, "stored in", 1}}},
-	"site_rule":       {weight: 2, facets: []facet{{RelApplies, out, "concerns", 5}}},
-	"zone":            {weight: 0.8, facets: []facet{{RelLocated, in, "holds", 6}, {RelServes, in, "served by", 3}}},
-	"tool":            {weight: 0.8, far: 0.1, facets: []facet{{RelCapability, out, "means", 3}, {RelUses, out, "uses", 4}}},
+	KindBioAgent:      {weight: 3, far: 0.1, facets: []facet{{"handled_at", outward, "handled at", 1}, {"can_cause", outward, "can cause", 3}}},
+	KindLoad:          {weight: 2, far: 0.1, facets: []facet{{"can_cause", outward, "can cause", 5}, {RelControl, outward, "controlled by", 4}}},
+	"labware":         {weight: 1, numbers: true, facets: []facet{{RelIsA, outward, "kind of", 2}, {RelMadeBy, outward, "made by", 1}, {"stacks_on", outward, "stacks on", 3}}},
+	"pipette":         {weight: 1, numbers: true, facets: []facet{{"mounts_on", outward, "mounts on", 2}, {RelFits, outward, "takes", 3}}},
+	"module":          {weight: 1, facets: []facet{{RelIsA, outward, "kind of", 2}, {"does_not_fit", outward, "does not fit", 3}}},
+	"verb":            {weight: 1, facets: []facet{{"can_cause", outward, "can cause", 4}, {RelRelated, outward, "see", 3}}},
+	KindCapability:    {weight: 0.3, facets: []facet{{"has_verb", outward, "means", 2}, {"may_raise", outward, "may raise", 3}}},
+	"lab_method":      {weight: 0.3, facets: []facet{{RelIsA, outward, "kind of", 2}}},
+	"lab_term":        {weight: 0.3, facets: []facet{{RelIsA, outward, "kind of", 2}}},
+	KindTechnique:     {weight: 1.2, facets: []facet{{"achieves", outward, "for", 2}, {RelMitigates, inward, "mitigated by", 4}, {RelInvolves, inward, "seen in", 2}}},
+	"topic":           {weight: 1.5, facets: []facet{{RelSameAs, outward, "known as", 3}, {RelRelated, outward, "see", 4}}},
+	"attack_pattern":  {weight: 0.8, facets: []facet{{"exploits", outward, "exploits", 3}, {"has_impact", outward, "can", 3}}},
+	"owasp_risk":      {weight: 1.2, bare: true, facets: []facet{{"maps_to", outward, "see", 4}, {RelRelated, outward, "see", 3}, {RelMitigates, inward, "mitigated by", 3}}},
+	"ai_risk":         {weight: 0.6, facets: []facet{{"has_action", outward, "action", 2}, {RelInvolves, inward, "seen in", 2}}},
+	KindWeakness:      {weight: 1, facets: []facet{{"has_impact", outward, "can", 3}, {"exploited_by", outward, "exploited by", 2}, {RelMitigates, inward, "mitigated by", 3}}},
+	"asset":           {weight: 0.8, facets: []facet{{"targets", inward, "targeted by", 4}}},
+	KindIncident:      {weight: 1.2, bare: true, facets: []facet{{RelInvolves, outward, "involved", 4}, {"can_cause", outward, "harm by", 3}, {RelCausedBy, outward, "caused by", 2}, {RelAffects, outward, "affected", 2}}},
+	"advisory":        {weight: 0.8, bare: true, facets: []facet{{RelAffects, outward, "affects", 2}, {"reports", outward, "reports", 3}}},
+	"vulnerability":   {weight: 0.4, numbers: true, facets: []facet{{RelCausedBy, outward, "caused by", 2}, {"enables", outward, "enables", 2}}},
+	"device_error":    {weight: 0.4, facets: []facet{{"error_of", outward, "error of", 2}}},
+	"transport_entry": {weight: 0.6, facets: []facet{{"transport_class", outward, "", 1}, {"subsidiary_risk", outward, "also", 2}}},
+	"site_robot":      {weight: 2, met: true, numbers: true, deep: true, facets: []facet{{"can_cause", outward, "can cause", 6}, {RelSameAs, outward, "kind of", 2}, {RelServes, outward, "serves", 6}}},
+	"site_device":     {weight: 2, met: true, numbers: true, deep: true, facets: []facet{{"can_cause", outward, "can cause", 6}, {RelSameAs, outward, "kind of", 2}, {RelLocated, outward, "stands in", 1}}},
+	"site_bioagent":   {weight: 2, met: true, facets: []facet{{"handled_at", outward, "handled at", 1}}},
+	"material":        {weight: 1, facets: []facet{{RelHazard, outward, "declared", 6}, {RelStored, outward, "stored in", 1}}},
+	"site_rule":       {weight: 2, facets: []facet{{RelApplies, outward, "concerns", 5}}},
+	"zone":            {weight: 0.8, facets: []facet{{RelLocated, inward, "holds", 6}, {RelServes, inward, "served by", 3}}},
+	"tool":            {weight: 0.8, far: 0.1, facets: []facet{{RelCapability, outward, "means", 3}, {RelUses, outward, "uses", 4}}},
 }
 
 type preparedFacet struct {
@@ -137,7 +137,7 @@ func (g *Graph) title(i int32) string {
 	_, own, _ := strings.Cut(g.ID(i), ":")
 	switch kind {
 	case KindChemical:
-		if own != name {
+		if own != name && Prefix(g.ID(i)) == "cas" {
 			return name + " (CAS " + own + ")"
 		}
 	case KindIncompatible:
@@ -198,6 +198,9 @@ func (s *sentence) list(i int32, f preparedFacet, n int) int {
 		}
 		s.some = true
 		s.text = append(s.text, s.g.brief(x.to)...)
+		if x.src&derivedBit != 0 && f.facet.rel == RelGroup {
+			s.text = append(s.text, " (by its name)"...)
+		}
 		if key := s.g.tab.sources[x.src&^derivedBit].Key; !slices.Contains(s.sources, key) {
 			s.sources = append(s.sources, key)
 		}

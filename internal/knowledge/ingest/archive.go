@@ -59,7 +59,7 @@ func openArchive(dir, key string) (*archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the archive %s: %w", name, err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	if err := a.unpack(f); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -154,7 +154,7 @@ func archivedVersion(dir, key string) string {
 	if err != nil {
 		return ""
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, maxNote))
 	if err != nil {
 		return ""

@@ -191,14 +191,19 @@ func (c *collector) ownBioAgent(r []string) error {
 // zeroCelsius is 0 °C in K.
 const zeroCelsius = 273.15
 
-// ownMaterial reads: CAS, name, other names, formulae, traits, boils, flash and
+// ownMaterial reads: CAS or own identifier, name, other names, formulae, traits, boils, flash and
 // decomposes in °C, reference. The other names are loose ("azide") and serve
 // the linker, not the graph.
 func (c *collector) ownMaterial(r []string) error {
-	if !isCAS(r[0]) {
-		return fmt.Errorf("%q is not a CAS number", r[0])
+	id := r[0]
+	switch {
+	case isCAS(r[0]):
+		id = c.chemical(r[0], r[1])
+	case strings.HasPrefix(id, "own:"): // a state that has no number of its own: liquid nitrogen
+		c.once(id, knowledge.KindChemical, knowledge.Safety, r[1])
+	default:
+		return fmt.Errorf("%q is neither a CAS number nor an identifier \"own:name\"", r[0])
 	}
-	id := c.chemical(r[0], r[1])
 	for _, f := range strings.Split(r[3], ";") {
 		c.alias(id, strings.TrimSpace(f), true)
 	}

@@ -43,6 +43,7 @@ func parseReactive(c *collector, a *archive) {
 		return nil
 	})
 	table("reactive_pairs.tsv", c.reactivePair)
+	c.deriveGroups()
 	table("ghs_hazard_codes.tsv", func(r map[string]string) error {
 		id := "h:" + r["code"]
 		if c.b.Has(id) {

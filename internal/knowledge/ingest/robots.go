@@ -36,7 +36,11 @@ func (fam robotFamily) id() string { return "family:" + fam.slug }
 // one family of robots, and ROS interfaces where the archive has them.
 func parseRobots(fam robotFamily) func(c *collector, a *archive) {
 	return func(c *collector, a *archive) {
-		id := c.node(fam.id(), "robot_family", knowledge.Safety, fam.maker+" "+spaced(fam.slug))
+		name := fam.maker
+		if !strings.Contains(slug(name), fam.slug) {
+			name += " " + spaced(fam.slug)
+		}
+		id := c.node(fam.id(), "robot_family", knowledge.Safety, "robots of "+name)
 		c.edge(id, knowledge.RelMadeBy, c.vendor(fam.maker))
 		c.edge(id, knowledge.RelIsA, fam.class)
 		hasROS := false

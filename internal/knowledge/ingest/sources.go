@@ -80,7 +80,7 @@ func robotSources() []source {
 		{"kuka_lbr", "KUKA LBR FRI ROS 2", "Apache-2.0", "kuka-lbr", "KUKA", arm},
 		{"interbotix", "Interbotix manipulators", bsd, "interbotix", "Trossen Robotics", arm},
 		{"stretch", "Stretch URDF", "Clear BSD", "stretch", "Hello Robot", "class:mobile-manipulator"},
-		{"tb3", "TurtleBot3", "Apache-2.0", "turtlebot3", "ROBOTIS", base},
+		{"tb3", "TurtleBot3", "Apache-2.0", "turtlebot3", "ROBOTIS", base}, //nolint:misspell // the maker's name
 		{"jackal", "Jackal", bsd, "jackal", "Clearpath Robotics", base},
 		{"clearpath", "Clearpath common", bsd, "clearpath", "Clearpath Robotics", base},
 		{"robotiq", "Robotiq ROS 2 gripper", bsd, "robotiq", "Robotiq", hand},

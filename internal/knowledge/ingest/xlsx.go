@@ -101,7 +101,7 @@ func xlsxPart(zr *zip.Reader, name string, f func(*xml.Decoder) error) error {
 	if err != nil {
 		return fmt.Errorf("workbook: %w", err)
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // only read
 	limited := &io.LimitedReader{R: r, N: maxSheet}
 	err = f(xml.NewDecoder(limited))
 	if limited.N <= 0 {
