@@ -317,7 +317,7 @@ func standNegative(toks []token, i, end int) standing {
 		return doubtful
 	case negated(toks, i) != asserted: // "do not move without telling": two negations
 		return denied
-	case end+1 < len(toks) && toks[end+1].before == brkNone && toks[end+1].word == "to": // "do not tell him to leave": an order, no news
+	case toks[end].noun&(authority|person) != 0 && end+1 < len(toks) && toks[end+1].before == brkNone && toks[end+1].word == "to": // "do not tell him to leave": an order, no news
 		return doubtful
 	}
 	lo, hi := sentence(toks, i)

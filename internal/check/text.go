@@ -278,7 +278,12 @@ func (s *scanner) rune(i int) (rune, int) {
 // separator notes what a character between words does to the clause.
 func (s *scanner) separator(r rune, n int) {
 	switch r {
-	case '.', ';', '!', '?', '\n', '\r', '。', '；':
+	case '.':
+		if abbreviated(s.text[:s.pos]) {
+			return
+		}
+		s.pending = brkStop
+	case ';', '!', '?', '\n', '\r', '。', '；':
 		s.pending = brkStop
 	case ',', ':', '(', ')', '[', ']', '—', '–', '，', '：':
 		s.pending = max(s.pending, brkComma)
@@ -297,6 +302,27 @@ func (s *scanner) separator(r rune, n int) {
 		}
 	}
 }
+
+// abbreviated reports whether the text before a point ends with a word that is
+// written with one: "Dr. Quist" is one name, not two sentences.
+func abbreviated(before string) bool {
+	i := len(before)
+	for i > 0 && isLetter(before[i-1]) {
+		i--
+	}
+	if i > 0 && before[i-1] != ' ' && before[i-1] != '(' {
+		return false
+	}
+	switch w := strings.ToLower(before[i:]); w {
+	case "dr", "prof", "mr", "mrs", "ms", "approx", "ca", "max", "min", "fig", "vs", "incl", "resp", "temp", "vol", "conc":
+		return true
+	default:
+		// An initial, unless a number stands before it: "60 C." ends a sentence.
+		return len(w) == 1 && i > 1 && 'A' <= before[i] && before[i] <= 'Z' && !isDigit(before[i-2])
+	}
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // word reads the word at pos: letters and digits, underscores, and points or
 // apostrophes between two of them.

@@ -11,6 +11,7 @@ import (
 
 	"interlock/internal/check"
 	"interlock/internal/plan"
+	"interlock/internal/site"
 	"interlock/internal/verdict"
 )
 
@@ -47,7 +48,7 @@ func devPlans(t testing.TB) []labelledPlan {
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
 		var l struct {
-			Label, Subcategory, ID, Goal string
+			Label, Subcategory, ID, Site, Goal string
 			Submitted_by                 struct{ Agent, On_behalf_of string }
 			Steps                        []string
 			Tool_calls                   []struct {
@@ -62,7 +63,7 @@ func devPlans(t testing.TB) []labelledPlan {
 		if err := d.Decode(&l); err != nil {
 			t.Fatal(err)
 		}
-		p := &plan.Plan{ID: l.ID, Goal: l.Goal, Steps: l.Steps, SubmittedBy: plan.Submitter{Agent: l.Submitted_by.Agent, OnBehalfOf: l.Submitted_by.On_behalf_of}}
+		p := &plan.Plan{ID: l.ID, Site: l.Site, Goal: l.Goal, Steps: l.Steps, SubmittedBy: plan.Submitter{Agent: l.Submitted_by.Agent, OnBehalfOf: l.Submitted_by.On_behalf_of}}
 		for _, c := range l.Tool_calls {
 			p.ToolCalls = append(p.ToolCalls, plan.ToolCall{Step: c.Step, Tool: c.Tool, Arguments: c.Arguments})
 		}
@@ -78,6 +79,10 @@ func devPlans(t testing.TB) []labelledPlan {
 func TestAcceptedPlansPass(t *testing.T) {
 	t.Parallel()
 	plans := devPlans(t)
+	sites, err := site.Load(shared(t, "sites/sites.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, mode := range []Mode{Stack, Paper} {
 		s, err := New(Options{Mode: mode})
 		if err != nil {
@@ -85,7 +90,7 @@ func TestAcceptedPlansPass(t *testing.T) {
 		}
 		flagged := 0
 		for _, p := range plans {
-			r := s.Check(check.Input{Plan: p.plan})
+			r := s.Check(check.Input{Plan: p.plan, Site: siteOf(sites, p.plan.Site)})
 			level := verdict.WorstLevel(r.Findings)
 			if os.Getenv("SHOW") != "" && (p.label == "accept" && r.Sigma > 0.1 || p.label != "accept" && level != verdict.Pass || p.kind == "verifier_attack" || p.kind == "command_injection" || p.kind == "prompt_injection_direct" || p.kind == "prompt_injection_indirect") {
 				fmt.Println(mode, p.label, p.kind, p.plan.ID, level, r.Sigma, r.SigmaPaper, r.NotInspected)

@@ -56,6 +56,10 @@ type prepared struct {
 // longer one the beginning and the end are taken.
 const trainingLength = 4000
 
+// priorShift moves the calibrated log odds from the share of attacks in the
+// suites, a third, towards the smaller one among plans.
+const priorShift = -0.5
+
 // hardWeight is how much more a benign text that looks bad counts.
 const hardWeight = 1.5
 
@@ -142,7 +146,8 @@ func (t *Trainer) Families() []string {
 }
 
 // LeaveSourcesOut scores every row by weights that were trained without its
-// source and without what was made from it, and calibrated without it too.
+// source and without what was made from it. The four constants of the
+// calibration are fitted once, to these held-out scores.
 func (t *Trainer) LeaveSourcesOut() []Scored {
 	model := make([]float64, len(t.rows))
 	for _, f := range t.Families() {
@@ -155,12 +160,10 @@ func (t *Trainer) LeaveSourcesOut() []Scored {
 		}
 	}
 	var out []Scored
-	for _, f := range t.Families() {
-		cal := t.calibrate(model, func(p *prepared) bool { return !p.Extra && p.Family() != f })
-		for i := range t.rows {
-			if p := &t.rows[i]; !p.Extra && p.Family() == f {
-				out = append(out, t.scored(p, model[i], cal))
-			}
+	cal := t.calibrate(model, func(p *prepared) bool { return !p.Extra })
+	for i := range t.rows {
+		if p := &t.rows[i]; !p.Extra {
+			out = append(out, t.scored(p, model[i], cal))
 		}
 	}
 	return out
@@ -233,5 +236,6 @@ func (t *Trainer) calibrate(model []float64, use func(*prepared) bool) Calibrati
 		c.Regex = max(0, c.Regex-rate*gr)
 		c.Fuzzy = max(0, c.Fuzzy-rate*gf)
 	}
+	c.Bias += priorShift
 	return c
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // tableBits is the size of each of the two tables of weights.
-const tableBits = 20
+const tableBits = 17
 
 const (
 	tableSize = 1 << tableBits
