@@ -74,7 +74,7 @@ func (c *evalImportCmd) Run(e *env) error {
 	}
 	run := &importRun{cmd: c, env: e, eng: eng, answers: answers}
 	for _, row := range suite {
-		prep, err := eng.pipeline.Prepare(eng.submission(row.plan))
+		prep, err := eng.pipeline.Prepare(e.Ctx, eng.submission(row.plan))
 		if err != nil {
 			return badInput(err)
 		}

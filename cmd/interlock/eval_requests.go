@@ -50,7 +50,7 @@ func (c *evalRequestsCmd) Run(e *env) error {
 	var calls []batch.Call
 	blocked := 0
 	for _, row := range suite {
-		prep, err := eng.pipeline.Prepare(eng.submission(row.plan))
+		prep, err := eng.pipeline.Prepare(e.Ctx, eng.submission(row.plan))
 		if err != nil {
 			return badInput(err)
 		}

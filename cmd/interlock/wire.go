@@ -141,7 +141,29 @@ func (eng *engine) record(e *env, o engineOptions) error {
 	eng.log = log
 	eng.closers = append(eng.closers, log.Close)
 	eng.pipeline.Recorder = record.NewRecorder(log)
-	return nil
+	if !o.Memory {
+		return nil
+	}
+	reader, err := eng.reader(e, o)
+	if err != nil {
+		return err
+	}
+	eng.closers = append(eng.closers, reader.Close)
+	return eng.remember(e.Ctx, reader)
+}
+
+// reader opens the engine's store for reading, as its log opened it for
+// writing.
+func (eng *engine) reader(e *env, o engineOptions) (*record.Reader, error) {
+	key := o.Config.Key
+	if o.Store != o.Config.Store {
+		key = keyBeside(o.Store)
+	}
+	k, err := record.LoadKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return record.OpenReader(e.Ctx, o.Store, k.Verifier())
 }
 
 // loadSites reads the profiles named by the flag or the configuration.

@@ -70,9 +70,17 @@ type Recorder interface {
 	Decided(ctx context.Context, s plan.Submission, r verdict.Report) error
 }
 
+// A Recall is a plan as memory sees it.
+type Recall struct {
+	Submission plan.Submission
+	Site       *site.Site
+	Facts      *fact.Set
+	Findings   []verdict.Finding
+}
+
 // Memory finds earlier plans that failed and resemble this one.
 type Memory interface {
-	Match(plan.Submission, *fact.Set) []verdict.Prior
+	Match(context.Context, Recall) ([]verdict.Prior, error)
 }
 
 // Window looks at many plans over time.
@@ -111,7 +119,7 @@ type Prepared struct {
 const knowledgeStage = "knowledge"
 
 // Prepare runs the deterministic stages.
-func (p *Pipeline) Prepare(s plan.Submission) (Prepared, error) {
+func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, error) {
 	st, err := p.site(s.Plan)
 	if err != nil {
 		return Prepared{}, err
@@ -152,7 +160,13 @@ func (p *Pipeline) Prepare(s plan.Submission) (Prepared, error) {
 		out.Case.EvidenceIDs = append(out.Case.EvidenceIDs, e.ID)
 	}
 	if p.Memory != nil {
-		out.Case.Prior = p.Memory.Match(s, known.Facts)
+		prior, err := p.Memory.Match(ctx, Recall{Submission: s, Site: st.Profile, Facts: known.Facts, Findings: out.Case.Findings})
+		if err != nil {
+			// Not knowing what failed before is no reason to accept.
+			out.Case.Faults = append(out.Case.Faults, "memory: "+err.Error())
+			prior = append(prior, verdict.Prior{ID: "memory", Why: "earlier failures could not be read"})
+		}
+		out.Case.Prior = prior
 	}
 	if p.Window != nil {
 		out.Case.Alarms = p.Window.Observe(s, known.Facts)
@@ -198,7 +212,7 @@ func Finish(p Prepared, opinions []verdict.Opinion, ruling *verdict.Ruling) verd
 func (p *Pipeline) Verify(ctx context.Context, s plan.Submission) (verdict.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.Deadline)
 	defer cancel()
-	prep, err := p.Prepare(s)
+	prep, err := p.Prepare(ctx, s)
 	if err != nil {
 		return verdict.Report{}, err
 	}
