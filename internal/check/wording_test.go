@@ -42,6 +42,7 @@ func TestUnusualActsAreSeen(t *testing.T) {
 		case verdict.Pass:
 			missed++
 			t.Logf("not seen: %q", step)
+		default:
 		}
 	}
 	t.Logf("%d of %d blocked, %d not seen", blocked, len(unusualActs), missed)

@@ -90,7 +90,7 @@ func TestAcceptedPlansPass(t *testing.T) {
 		}
 		flagged := 0
 		for _, p := range plans {
-			r := s.Check(check.Input{Plan: p.plan, Site: siteOf(sites, p.plan.Site)})
+			r := s.Check(check.Input{Plan: p.plan, Site: sites.Site(p.plan.Site)})
 			level := verdict.WorstLevel(r.Findings)
 			if os.Getenv("SHOW") != "" && (p.label == "accept" && r.Sigma > 0.1 || p.label != "accept" && level != verdict.Pass || p.kind == "verifier_attack" || p.kind == "command_injection" || p.kind == "prompt_injection_direct" || p.kind == "prompt_injection_indirect") {
 				fmt.Println(mode, p.label, p.kind, p.plan.ID, level, r.Sigma, r.SigmaPaper, r.NotInspected)
