@@ -201,3 +201,18 @@ func FuzzPayload(f *testing.F) {
 		_ = slices.Collect(g.Names())
 	})
 }
+
+func TestStats(t *testing.T) {
+	t.Parallel()
+	s := sample(t).Stats()
+	if s.Nodes != 4 || s.Edges != 3 || s.AverageDegree != 1.5 || s.Density != 0.5 || s.Sources != 1 || s.Isolated != 0 || s.Components != 1 ||
+		s.Largest != 4 || s.Derived != 1 || s.Numbers != 1 || s.Names != 6 || s.Quantiles["max"] != 2 || s.Memory == 0 {
+		t.Errorf("got %+v", s)
+	}
+	if s.ByCategory["safety"] != 4 || s.ByKind[KindChemical] != 2 || s.ByRelation[RelHazard] != 2 || s.BySource["clp"] != 4 || s.EdgesBySource["clp"] != 3 {
+		t.Errorf("got %+v", s)
+	}
+	if empty := (&Graph{}).Stats(); empty.Nodes != 0 || empty.Components != 0 {
+		t.Errorf("empty: %+v", empty)
+	}
+}

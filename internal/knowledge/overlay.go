@@ -117,7 +117,7 @@ func cut(s string, n int) string {
 
 func (o *overlay) item(it site.Item, kind string) {
 	id := "site:" + it.ID
-	o.part(id, kind, it.ID+" ("+nonEmpty(it.Model, "no model given")+")")
+	o.part(id, kind, it.ID+" ("+cut(nonEmpty(it.Model, "no model given"), maxModelName)+")")
 	for _, public := range o.known(it.Model, KindRobot, KindDevice, "gripper", "pipette", "module", "labware") {
 		o.same(id, public)
 	}
@@ -130,6 +130,10 @@ func (o *overlay) item(it site.Item, kind string) {
 		o.edge(id, RelServes, "site:"+z)
 	}
 }
+
+// maxModelName is how much of a model's description a node's name carries, in
+// bytes.
+const maxModelName = 60
 
 // maxNameWords is how many words a name inside a longer text may have.
 const maxNameWords = 5

@@ -32,6 +32,7 @@ const (
 	maxWork    = 60_000
 	maxHits    = 32
 	maxSeeds   = 64
+	scoreFloor = 0.005 // of the best statement's score: what is below has little to do with the plan
 )
 
 // share is the part of the statements that each category may claim before the
@@ -308,6 +309,9 @@ func (g *Graph) render(w *walk, chosen []scored, tokens int) []Hit {
 	hits := make([]Hit, 0, len(chosen))
 	said := make(map[string]bool, len(chosen))
 	for _, s := range chosen {
+		if s.score < scoreFloor*chosen[0].score {
+			break
+		}
 		for _, e := range g.Statements(s.node) {
 			cost := Tokens(e.Statement) + Tokens(e.ID)
 			if cost > tokens || said[gist(e.Statement)] {
