@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"sync"
 
 	"interlock/internal/llm"
 	"interlock/internal/plan"
@@ -23,6 +24,35 @@ type Frame struct {
 	Extra   func(siteID string) []string   // rules that the site adds to the frame; nil: none
 	Privacy func(siteID string) DataPolicy // what may leave for this site; nil: DefaultData
 	Hosted  bool                           // some judge of the panel is hosted: then names are pseudonyms for all
+
+	mu     sync.Mutex
+	recent [keptQuestions]*asking // the last questions, so that a panel renders its one prompt once
+	next   int                    // of recent, to be overwritten
+}
+
+// keptQuestions is for how many plans the prompt is kept: about as many as are
+// judged at once.
+const keptQuestions = 32
+
+// An asking is a question on its way. It holds on to its input, so that the
+// addresses compared in is stay its own.
+type asking struct {
+	in       Input
+	evidence int
+	once     sync.Once
+	question Question
+	err      error
+}
+
+// is reports whether the question is about this very input: the same values
+// in memory, which stages hand on and nobody writes to.
+func (a *asking) is(in Input, evidence int) bool {
+	return a.in.Plan == in.Plan && a.in.Site == in.Site && a.in.Facts == in.Facts && a.evidence == evidence &&
+		sameSlice(a.in.Findings, in.Findings) && sameSlice(a.in.Evidence, in.Evidence)
+}
+
+func sameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // Boundary is the mark of the blocks in a plan's prompts: an HMAC of the run's
@@ -38,13 +68,35 @@ func Boundary(secret []byte, planDigest string) string {
 // A Question is a prompt with the way back from it.
 type Question struct {
 	llm.Request
-	LeftOut int        // evidence lines left out to keep it short
-	names   *pseudonym // nil: names stand as they are
+	LeftOut int               // evidence lines left out to keep it short
+	names   *pseudonym        // nil: names stand as they are
+	ids     map[string]string // what may be cited, see known
 }
 
 // Ask builds the prompt for a plan with at most maxEvidence evidence lines,
-// best first.
+// best first. It is safe for concurrent use; the judges of a panel share one
+// rendering.
 func (f *Frame) Ask(in Input, maxEvidence int) (Question, error) {
+	a := f.asking(in, maxEvidence)
+	a.once.Do(func() { a.question, a.err = f.build(in, maxEvidence) })
+	return a.question, a.err
+}
+
+func (f *Frame) asking(in Input, evidence int) *asking {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, a := range f.recent {
+		if a != nil && a.is(in, evidence) {
+			return a
+		}
+	}
+	a := &asking{in: in, evidence: evidence}
+	f.recent[f.next] = a
+	f.next = (f.next + 1) % keptQuestions
+	return a
+}
+
+func (f *Frame) build(in Input, maxEvidence int) (Question, error) {
 	boundary := Boundary(f.Secret, plan.Digest(in.Plan))
 	policy := f.policy(in.Site.ID)
 	fields := f.render(in, policy, maxEvidence)
@@ -67,6 +119,7 @@ func (f *Frame) Ask(in Input, maxEvidence int) (Question, error) {
 		Request: llm.Request{System: text.System, Prompt: text.Prompt, Schema: f.Prompts.JudgeSchema(), Boundary: boundary},
 		LeftOut: max(0, len(in.Evidence)-maxEvidence),
 		names:   names,
+		ids:     known(in),
 	}, nil
 }
 

@@ -145,7 +145,7 @@ func FromReply(reply llm.Reply, q Question, in Input) verdict.Opinion {
 	case llm.StopLength:
 		o = verdict.Opinion{Abstained: "the answer was cut at the token limit"}
 	case llm.StopDone:
-		o = Read(reply.Text, in)
+		o = readWith(reply.Text, in, q.ids)
 	default:
 		o = verdict.Opinion{Abstained: "the model did not say that it finished"}
 	}

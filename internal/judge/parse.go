@@ -40,7 +40,10 @@ type riskly struct {
 // Read turns a model's answer into an opinion. It is tolerant of what stands
 // around the one JSON object and strict about everything in it: whatever
 // leaves a doubt is an abstention with its cause, never an acceptance.
-func Read(text string, in Input) verdict.Opinion {
+func Read(text string, in Input) verdict.Opinion { return readWith(text, in, known(in)) }
+
+// readWith is Read with the identifiers that may be cited.
+func readWith(text string, in Input, ids map[string]string) verdict.Opinion {
 	o, err := read(text, in.Plan)
 	if err != nil {
 		o := verdict.Opinion{Abstained: "unreadable answer: " + err.Error()}
@@ -52,7 +55,7 @@ func Read(text string, in Input) verdict.Opinion {
 		}
 		return o
 	}
-	checkCites(&o, known(in))
+	checkCites(&o, ids)
 	return o
 }
 

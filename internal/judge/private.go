@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -43,9 +42,9 @@ func (d DataPolicy) bars(o Options) string {
 
 // A pseudonym map replaces names in both directions.
 type pseudonym struct {
-	out  *regexp.Regexp    // any of the names
-	to   map[string]string // folded name → pseudonym
-	from []string          // pseudonym, name, pseudonym, name …
+	to      map[string]string   // folded name → pseudonym
+	byFirst map[string][]string // folded names by their first run of letters, longest first
+	from    []string            // pseudonym, name, pseudonym, name …
 }
 
 // titles and ordinary words that stand beside names or are names and words.
@@ -102,39 +101,86 @@ func (p *pseudonym) add(alias, name string) {
 	}
 }
 
+// compile orders the names for hide.
 func (p *pseudonym) compile() {
-	var names []string
-	for n := range p.to {
-		names = append(names, n)
+	p.byFirst = map[string][]string{}
+	for name := range p.to {
+		first := letters(name)
+		p.byFirst[first] = append(p.byFirst[first], name)
 	}
-	if len(names) == 0 {
-		return
+	for _, names := range p.byFirst {
+		slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	for i, n := range names {
-		names[i] = regexp.QuoteMeta(n)
-	}
-	p.out = regexp.MustCompile(`(?i)(` + strings.Join(names, "|") + `)`)
 }
 
-// hide replaces every name that stands as a word of its own.
-func (p *pseudonym) hide(s string) string {
-	if p.out == nil {
-		return s
+// letters is the run of letters that a text begins with.
+func letters(s string) string {
+	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }); i >= 0 {
+		return s[:i]
 	}
+	return s
+}
+
+// hide replaces every name that stands as a word of its own, however its
+// letters are cased.
+func (p *pseudonym) hide(s string) string {
 	var b strings.Builder
-	at := 0
-	for _, m := range p.out.FindAllStringIndex(s, -1) {
-		if !wordAt(s, m[0], m[1]) {
+	done := 0
+	for at := 0; at < len(s); {
+		r, size := utf8.DecodeRuneInString(s[at:])
+		if !unicode.IsLetter(r) {
+			at += size
 			continue
 		}
-		b.WriteString(s[at:m[0]])
-		b.WriteString(p.to[strings.ToLower(s[m[0]:m[1]])])
-		at = m[1]
+		run := letters(s[at:])
+		start, name := p.find(s, at, run)
+		if name == "" {
+			at += len(run)
+			continue
+		}
+		b.WriteString(s[done:start])
+		b.WriteString(p.to[name])
+		done = start + len(name)
+		at = done
 	}
-	b.WriteString(s[at:])
+	if done == 0 {
+		return s
+	}
+	b.WriteString(s[done:])
 	return b.String()
 }
+
+// find looks for a name at the run of letters that begins at s[at:]. Rendering
+// may have put the letters of an escape in front of it: "\\nTanaka" is a line
+// break and a name.
+func (p *pseudonym) find(s string, at int, run string) (start int, name string) {
+	for _, skip := range p.starts(s, at, run) {
+		for _, n := range p.byFirst[strings.ToLower(letters(run[skip:]))] {
+			start = at + skip
+			if end := start + len(n); end <= len(s) && strings.EqualFold(s[start:end], n) && wordAt(s, start, end) {
+				return start, n
+			}
+		}
+	}
+	return at, ""
+}
+
+// starts are the places in a run of letters at which a name could begin.
+func (p *pseudonym) starts(s string, at int, run string) []int {
+	if at == 0 || !strings.ContainsRune("\\0123456789", rune(s[at-1])) {
+		return []int{0}
+	}
+	places := []int{0}
+	for skip := 1; skip < min(len(run), maxEscape); skip++ {
+		if escapeEnds(s[:at+skip]) {
+			places = append(places, skip)
+		}
+	}
+	return places
+}
+
+// maxEscape is the longest escape without its backslash: U000e0001.
+const maxEscape = 10
 
 // wordAt reports whether no letter touches s[i:j]. The letters of an escape
 // such as \n or \u200b, which rendering made, are none.

@@ -83,7 +83,7 @@ func escapeBreaks(b []byte) []byte {
 		case c == '"':
 			inside = !inside
 		case inside:
-			if e, raw := breaks[c]; raw {
+			if e := escapeOf(c); e != 0 {
 				out = append(out, '\\', e)
 				continue
 			}
@@ -99,8 +99,19 @@ func escapeBreaks(b []byte) []byte {
 	return out
 }
 
-// breaks are the characters that models leave raw, with their escapes.
-var breaks = map[byte]byte{'\n': 'n', '\r': 'r', '\t': 't'}
+// escapeOf gives the escape of a character that models leave raw, 0 for others.
+func escapeOf(c byte) byte {
+	switch c {
+	case '\n':
+		return 'n'
+	case '\r':
+		return 'r'
+	case '\t':
+		return 't'
+	default:
+		return 0
+	}
+}
 
 // Decode reads an object strictly into dst: keys are case-sensitive, values
 // have exactly the type of their field. Unknown keys are passed over, unless

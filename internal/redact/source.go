@@ -11,11 +11,14 @@ const keyBytes = 8
 
 // A source is what may not be quoted: the plan's words.
 type source struct {
-	runs     map[string][]string // Run+1 consecutive words, joined, by their first bytes
-	key      int                 // bytes of the keys of runs
-	shingles map[string]bool     // Shingle consecutive words
-	kept     map[string]bool     // shingles that survive
+	runs     map[uint64][]string // Run+1 consecutive words, joined, by their first bytes
+	key      int                 // bytes in the keys of runs
+	ids      map[string]int32    // the plan's words, numbered from 1
+	shingles map[shingle]bool    // Shingle consecutive words
+	kept     map[shingle]bool    // those that survive
 }
+
+type shingle [Shingle]int32
 
 func newSource(p *plan.Plan) *source {
 	all := make([]string, 0, 256)
@@ -24,28 +27,47 @@ func newSource(p *plan.Plan) *source {
 			all = append(all, w.norm)
 		}
 	}
-	s := &source{runs: make(map[string][]string, len(all)), key: keyBytes, shingles: make(map[string]bool, len(all)), kept: map[string]bool{}}
-	runs := make(map[string]bool, len(all))
-	for i := range all {
-		if i+Run < len(all) {
+	n := len(all)
+	s := &source{
+		runs: make(map[uint64][]string, n), key: keyBytes, ids: make(map[string]int32, n),
+		shingles: make(map[shingle]bool, n), kept: map[shingle]bool{},
+	}
+	nums := make([]int32, n)
+	runs := make(map[string]bool, n)
+	for i, w := range all {
+		if s.ids[w] == 0 {
+			s.ids[w] = int32(len(s.ids) + 1)
+		}
+		nums[i] = s.ids[w]
+		if i+Run < n {
 			joined := strings.Join(all[i:i+Run+1], "")
 			runs[joined] = true
 			s.key = min(s.key, len(joined))
 		}
-		if i+Shingle <= len(all) {
-			s.shingles[all[i]+" "+all[i+1]+" "+all[i+2]] = true
-		}
+	}
+	for i := range n - Shingle + 1 {
+		s.shingles[shingle(nums[i:i+Shingle])] = true
 	}
 	for r := range runs {
-		s.runs[r[:s.key]] = append(s.runs[r[:s.key]], r)
+		k := keyOf(r[:s.key])
+		s.runs[k] = append(s.runs[k], r)
 	}
 	return s
+}
+
+// keyOf packs up to eight bytes.
+func keyOf(b string) (k uint64) {
+	for i := range len(b) {
+		k = k<<8 | uint64(b[i])
+	}
+	return k
 }
 
 // A token is one word of one field.
 type token struct {
 	word
 	field int
+	id    int32 // of the plan's word; 0 if the plan does not hold it
 	out   bool
 }
 
@@ -55,7 +77,7 @@ func (s *source) redact(fields []*string) {
 	var tokens []token
 	for i, f := range fields {
 		for _, w := range words(*f) {
-			tokens = append(tokens, token{word: w, field: i})
+			tokens = append(tokens, token{word: w, field: i, id: s.ids[w.norm]})
 		}
 	}
 	s.cutRuns(tokens)
@@ -82,8 +104,15 @@ func (s *source) cutRuns(tokens []token) {
 		}
 	}
 	stream := b.String()
-	for at := 0; at+s.key <= len(stream); at++ {
-		for _, run := range s.runs[stream[at:at+s.key]] {
+	mask := ^uint64(0) >> (64 - 8*s.key)
+	window := uint64(0)
+	for end := 1; end <= len(stream); end++ {
+		window = (window<<8 | uint64(stream[end-1])) & mask
+		at := end - s.key
+		if at < 0 {
+			continue
+		}
+		for _, run := range s.runs[window] {
 			if strings.HasPrefix(stream[at:], run) {
 				for k := owner[at]; k <= owner[at+len(run)-1]; k++ {
 					tokens[k].out = true
@@ -97,17 +126,18 @@ func (s *source) cutRuns(tokens []token) {
 func (s *source) cutShingles(tokens []token) {
 	left := int(Share * float64(len(s.shingles)))
 	for i := 0; i+Shingle <= len(tokens); i++ {
-		if tokens[i].out || tokens[i+1].out || tokens[i+2].out {
+		a, b, c := &tokens[i], &tokens[i+1], &tokens[i+2]
+		if a.id == 0 || b.id == 0 || c.id == 0 || a.out || b.out || c.out {
 			continue
 		}
-		shingle := tokens[i].norm + " " + tokens[i+1].norm + " " + tokens[i+2].norm
+		key := shingle{a.id, b.id, c.id}
 		switch {
-		case !s.shingles[shingle] || s.kept[shingle]:
+		case !s.shingles[key] || s.kept[key]:
 		case left > 0:
 			left--
-			s.kept[shingle] = true
+			s.kept[key] = true
 		default:
-			tokens[i+1].out = true
+			b.out = true
 		}
 	}
 }
