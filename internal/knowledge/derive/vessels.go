@@ -113,7 +113,7 @@ func (d *Deriver) pour(s *fact.Set, t *fact.Text, words []fact.Token, v *vesselS
 	for i := range words {
 		if m, ok := d.dose(s, t, words, i); ok {
 			m.sent = sent
-			m.certain = m.certain && acts && !apart(words) && !spoken(words)
+			m.certain = m.certain && acts && !apart(words) && !spoken(words) && !taught(t.Words)
 			doses = append(doses, m)
 		}
 	}
@@ -212,7 +212,7 @@ func container(words []fact.Token) (name string, labeled, stands bool) {
 	if drumLabel(words, found) {
 		return "drum " + w.Text, true, false
 	}
-	if found+1 < len(words) && words[found+1].Class != fact.Function && identifier(words[found+1].Text) {
+	if found+1 < len(words) && identifier(words[found+1].Text) {
 		return name + " " + words[found+1].Text, true, slices.Contains(beside, name)
 	}
 	if found > 0 && identifier(words[found-1].Text) && words[found-1].Class != fact.Number {
@@ -242,7 +242,7 @@ func identifier(s string) bool {
 		return false
 	}
 	digit := strings.IndexFunc(s, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0
-	return s[0] >= 'A' && s[0] <= 'Z' && (digit || len(s) == 1)
+	return s[0] >= 'A' && s[0] <= 'Z' && s != "I" && (digit || len(s) == 1)
 }
 
 // acting reports that the sentence puts things together, and does not deny it.
@@ -267,6 +267,11 @@ func apart(words []fact.Token) bool {
 // what is written, told, printed or taught.
 func spoken(words []fact.Token) bool {
 	return says(words, "quote:purpose") || lemma(words, "write", "label", "explain", "text", "poster", "slide", "describe", "sheet", "table", "list", "read", "record", "report", "warn", "check", "question")
+}
+
+// taught reports a step that makes a text for people rather than a mixture.
+func taught(step []fact.Token) bool {
+	return says(step, "quote:purpose") || lemma(step, "poster", "slide", "handout", "lecture", "quiz", "lesson", "sign", "leaflet", "video")
 }
 
 func pronoun(words []fact.Token) bool {
