@@ -192,7 +192,11 @@ func (x *index) stepCode(t *planText, p *part, dst []verdict.Finding) []verdict.
 		dst = append(dst, codeFinding("PROV-030", level, p.at(start, end), kind+" in the text of the plan"))
 	}
 	if i := x.scriptRun(p); i >= 0 && !x.sandboxed(t, p) {
-		dst = append(dst, codeFinding("PROV-031", verdict.Block, p.at(int(p.toks[i].start), int(p.toks[i].end)), "a script or program would run, and the step does not put it into the sandbox"))
+		level := verdict.Block
+		if x.sandboxElsewhere(t, p.toks[i].word) {
+			level = verdict.Flag
+		}
+		dst = append(dst, codeFinding("PROV-031", level, p.at(int(p.toks[i].start), int(p.toks[i].end)), "a script or program would run, and the step does not put it into the sandbox"))
 	}
 	return x.imageRef(p, dst)
 }
@@ -230,6 +234,26 @@ func (x *index) sandboxed(t *planText, p *part) bool {
 	for _, c := range t.plan.ToolCalls {
 		if c.Step == p.span.Step && x.codeTool(c.Tool) {
 			return true
+		}
+	}
+	return false
+}
+
+// sandboxElsewhere reports whether another step puts code into the sandbox in
+// general, or a call hands this very script to it.
+func (x *index) sandboxElsewhere(t *planText, script string) bool {
+	for i := range t.parts {
+		p := &t.parts[i]
+		if p.role == roleArgument && x.codeTool(p.tool) && strings.Contains(strings.ToLower(p.text), script) {
+			return true
+		}
+		if p.role != roleStep && p.role != roleGoal {
+			continue
+		}
+		for k := range p.toks {
+			if p.toks[k].word == "sandbox" && stand(p.toks, k, k) == asserted {
+				return true
+			}
 		}
 	}
 	return false

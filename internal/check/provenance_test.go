@@ -104,6 +104,18 @@ func TestCodeInSteps(t *testing.T) {
 	}
 }
 
+// Code that another step puts into the sandbox is doubtful, not hostile.
+func TestSandboxNamedElsewhere(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	if got, fs := levelOf(NewProvenance(s), s, "All scripts run in the sandbox.", "Run fit.py."); got != verdict.Flag {
+		t.Errorf("%s: %v", got, fs)
+	}
+	if got, fs := levelOf(NewProvenance(s), s, "No sandbox today.", "Run fit.py."); got != verdict.Block {
+		t.Errorf("%s: %v", got, fs)
+	}
+}
+
 func TestCodeInArguments(t *testing.T) {
 	t.Parallel()
 	s := testSite()

@@ -20,7 +20,7 @@ func TestExpFast(t *testing.T) {
 	rows := readRows(t, "/work/shared/eval/injection-dev.jsonl.gz", false)
 	rows = append(rows, readRows(t, "/work/shared/eval/injection-augmentation.jsonl.gz", true)...)
 	if os.Getenv("OWN") != "" {
-		rows = append(rows, readRows(t, "data/own.jsonl", true)...)
+		rows = append(rows, readRows(t, "data/own.jsonl.gz", true)...)
 	}
 	tr, err := NewTrainer(rows, ngram.DefaultSettings())
 	if err != nil {

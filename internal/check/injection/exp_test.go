@@ -69,7 +69,7 @@ func TestExp(t *testing.T) {
 	}
 	rows := readRows(t, "/work/shared/eval/injection-dev.jsonl.gz", false)
 	rows = append(rows, readRows(t, "/work/shared/eval/injection-augmentation.jsonl.gz", true)...)
-	rows = append(rows, readRows(t, "data/own.jsonl", true)...)
+	rows = append(rows, readRows(t, "data/own.jsonl.gz", true)...)
 	t0 := time.Now()
 	tr, err := NewTrainer(rows, ngram.DefaultSettings())
 	if err != nil {
