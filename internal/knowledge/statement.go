@@ -159,54 +159,59 @@ type sentence struct {
 	some    bool
 }
 
-// facet adds "; phrase name, name, and n more".
+// facet adds "; phrase name, name, and n more". A deep facet also has what the
+// classes of the node are joined to.
 func (s *sentence) facet(i int32, f preparedFacet, deep bool) {
 	if f.rel < 0 {
 		return
 	}
-	n := s.list(i, f, 0)
-	if n == 0 && deep && f.facet.rel != RelIsA {
+	found := s.g.joined(nil, i, f)
+	if deep && f.facet.rel != RelIsA && f.facet.rel != RelSameAs {
 		for _, class := range s.g.classes(i) {
-			if n = s.list(class, f, 0); n > 0 {
-				break
-			}
+			found = s.g.joined(found, class, f)
 		}
 	}
-	if n > f.limit {
-		s.text = append(s.text, " and "+strconv.Itoa(n-f.limit)+" more"...)
-	}
-}
-
-func (s *sentence) list(i int32, f preparedFacet, n int) int {
-	s.g.walk(i, func(x half, reverse bool) bool {
-		if int(x.rel) != f.rel || reverse != f.reverse {
-			return true
-		}
-		if n++; n > f.limit {
-			return true
-		}
+	for n, x := range found[:min(len(found), f.limit)] {
 		switch {
-		case n > 1:
+		case n > 0:
 			s.text = append(s.text, ", "...)
 		case s.some:
 			s.text = append(s.text, "; "...)
 		default:
 			s.text = append(s.text, ": "...)
 		}
-		if n == 1 && f.phrase != "" {
+		if n == 0 && f.phrase != "" {
 			s.text = append(append(s.text, f.phrase...), ' ')
 		}
 		s.some = true
-		s.text = append(s.text, s.g.brief(x.to)...)
-		if x.src&derivedBit != 0 && f.facet.rel == RelGroup {
-			s.text = append(s.text, " (by its name)"...)
-		}
-		if key := s.g.tab.sources[x.src&^derivedBit].Key; !slices.Contains(s.sources, key) {
-			s.sources = append(s.sources, key)
+		s.name(x, f)
+	}
+	if n := len(found) - f.limit; n > 0 {
+		s.text = append(s.text, " and "+strconv.Itoa(n)+" more"...)
+	}
+}
+
+func (s *sentence) name(x half, f preparedFacet) {
+	s.text = append(s.text, s.g.brief(x.to)...)
+	if x.src&derivedBit != 0 && f.facet.rel == RelGroup {
+		s.text = append(s.text, " (by its name)"...)
+	}
+	if key := s.g.tab.sources[x.src&^derivedBit].Key; !slices.Contains(s.sources, key) {
+		s.sources = append(s.sources, key)
+	}
+}
+
+// joined adds the ends of a node's edges of one relation that are not there
+// yet.
+func (g *Graph) joined(found []half, i int32, f preparedFacet) []half {
+	before := found // the edges of one node are different already
+	_ = g.walk(i, func(x half, reverse bool) bool {
+		if int(x.rel) == f.rel && reverse == f.reverse && !slices.ContainsFunc(before, func(y half) bool { return y.to == x.to }) {
+			found = append(found, x)
 		}
 		return true
 	})
-	return n
+	return found
 }
 
 // brief names a node inside another's statement.
