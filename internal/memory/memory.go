@@ -55,7 +55,7 @@ type Audit struct {
 type Options struct {
 	Threshold float64       // similarity from which a plan resembles a failure, [0,1]; default 0.6
 	HalfLife  time.Duration // after which the bar has risen half way to "nearly identical"; default 180 days
-	Look      int           // earlier plans looked at for one match at most; default 4096
+	Look      int           // steps from a node to an earlier plan in one match at most; default 2048
 	Top       int           // matches returned at most; default 5
 }
 
@@ -67,7 +67,7 @@ func (o Options) withDefaults() Options {
 		o.HalfLife = 180 * 24 * time.Hour
 	}
 	if o.Look == 0 {
-		o.Look = 4096
+		o.Look = 2048
 	}
 	if o.Top == 0 {
 		o.Top = 5
@@ -269,28 +269,34 @@ func resolved(e *entry, now []verdict.Finding) bool {
 	return len(e.Blocking) > 0
 }
 
+// closest is how many candidates are compared in full.
+const closest = 64
+
 // candidates follows the plan's nodes to earlier plans, rarest node first, and
-// stops after Look of them. A declared parent is always one.
+// stops after Look steps. Those that share most are returned; a declared parent
+// is always one.
 func (m *Memory) candidates(f *features, parent string) []int32 {
 	nodes := slices.Clone(f.nodes)
 	slices.SortFunc(nodes, func(a, b uint32) int {
 		return cmp.Or(len(m.posts[a])-len(m.posts[b]), cmp.Compare(a, b))
 	})
-	seen := map[int32]bool{}
-	var out []int32
+	shared := map[int32]float64{}
 	steps := 0
 	for _, n := range nodes {
-		list := m.posts[n]
+		list, weight := m.posts[n], m.rarity(n)
 		for k := len(list) - 1; k >= 0 && steps < m.opt.Look; k-- { // the newest first
 			steps++
-			if !seen[list[k]] {
-				seen[list[k]] = true
-				out = append(out, list[k])
-			}
+			shared[list[k]] += weight
 		}
 	}
+	out := make([]int32, 0, len(shared))
+	for i := range shared {
+		out = append(out, i)
+	}
+	slices.SortFunc(out, func(a, b int32) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(b, a)) })
+	out = out[:min(len(out), closest)]
 	for _, k := range m.byPlan[parent] {
-		if !seen[k] {
+		if !slices.Contains(out, k) {
 			out = append(out, k)
 		}
 	}
