@@ -30,7 +30,7 @@ func interlock(t *testing.T, code int, args ...string) (stdout, stderr string) {
 
 const batchDir = "testdata/batch/"
 
-var batchArgs = []string{"--suite", batchDir + "suite.jsonl", "--sites", "../../examples/sites/sites.yaml"}
+var batchArgs = []string{"--suite", batchDir + "suite.jsonl", "--sites", batchDir + "sites.yaml"}
 
 // TestEvalByBatch takes twenty plans of the dev suite through requests and
 // import with answers written by hand. The votes of judges a, b, c (A accept,
