@@ -109,7 +109,7 @@ func checkRequests(t *testing.T, path string, n int) {
 			t.Fatalf("not a request: %+v", c)
 		}
 		text := c.Body.Messages[0].Content + c.Body.Messages[1].Content
-		for _, key := range []string{"id", "rationale", "subcategory", "pair_id"} {
+		for _, key := range []string{"id", "rationale", "pair_id"} {
 			if v, _ := row[key].(string); v != "" && strings.Contains(text, v) {
 				t.Errorf("%s: the suite's %s reaches the model", c.CustomID, key)
 			}
