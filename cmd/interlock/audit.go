@@ -56,7 +56,7 @@ func (c *auditTailCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer quietly(r)
 	var last []record.Entry
 	for entry, err := range r.Tail(e.Ctx, record.Query{Decision: c.Decision, Newest: true, Limit: c.N}) {
 		if err != nil {
@@ -147,7 +147,7 @@ func (c *auditVerifyCmd) verify(e *env, outside string) (record.Verification, er
 		if err != nil {
 			return record.Verification{}, err
 		}
-		defer r.Close()
+		defer quietly(r)
 		return r.Verify(e.Ctx, outside)
 	}
 	cfg, err := c.load(e)
@@ -162,7 +162,7 @@ func (c *auditVerifyCmd) verify(e *env, outside string) (record.Verification, er
 	if err != nil {
 		return record.Verification{}, err
 	}
-	defer f.Close()
+	defer quietly(f)
 	return record.VerifyCopy(f, by, outside)
 }
 
@@ -188,7 +188,7 @@ func (c *auditCheckpointCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer quietly(r)
 	text, _, err := r.Checkpoint(e.Ctx)
 	if err != nil {
 		return storeError(err)
@@ -210,7 +210,7 @@ func (c *auditExportCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer quietly(r)
 	var w io.Writer = e.Stdout
 	closeFile := func() error { return nil }
 	if c.Out != "-" {
@@ -239,7 +239,7 @@ func (c *auditReplayCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer quietly(r)
 	res, err := r.Replay(e.Ctx, c.Decision, decide.Decide)
 	if err != nil {
 		return storeError(err)
@@ -275,7 +275,7 @@ func (c *auditProveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer quietly(r)
 	seqs, err := c.events(e, r)
 	if err != nil {
 		return storeError(err)
@@ -319,7 +319,7 @@ func (c *auditProveCmd) check(e *env) error {
 	if err != nil {
 		return badInput(err)
 	}
-	defer f.Close()
+	defer quietly(f)
 	dec := json.NewDecoder(f)
 	dec.DisallowUnknownFields()
 	n := 0

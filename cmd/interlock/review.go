@@ -87,7 +87,7 @@ func (c *reviewListCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer quietly(log)
 	items, _, err := q.List(e.Ctx, 0)
 	if err != nil {
 		return storeError(err)
@@ -121,7 +121,7 @@ func (c *reviewShowCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer quietly(log)
 	it, err := q.Get(e.Ctx, c.ID)
 	if err != nil {
 		return reviewError(err)
@@ -180,7 +180,7 @@ func (c *dispositionCmd) decide(e *env, approve bool) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer quietly(log)
 	secret, err := c.token(e)
 	if err != nil {
 		return badInput(err)

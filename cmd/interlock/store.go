@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -31,6 +32,10 @@ func (f *storeFlags) load(e *env) (*config.Config, error) {
 	}
 	return cfg, nil
 }
+
+// quietly closes what was only read, or what has nothing left to write: every
+// append is durable before it returns.
+func quietly(c io.Closer) { _ = c.Close() }
 
 // keyBeside is where the signing key of a store lies that no configuration
 // names.

@@ -36,7 +36,7 @@ func (c *tokenCreateCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer quietly(log)
 	secret, p, err := identity.Issue(e.Ctx, log, rand.Reader, role, name)
 	if err != nil {
 		return badInput(err)
@@ -89,7 +89,7 @@ func (c *tokenListCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer quietly(r)
 	tokens, err := identity.New(r).List(e.Ctx)
 	if err != nil {
 		return storeError(err)
@@ -125,7 +125,7 @@ func (c *tokenRevokeCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer quietly(log)
 	if err := identity.New(log.Reader).Revoke(e.Ctx, log, c.ID); err != nil {
 		if errors.Is(err, identity.ErrNoToken) {
 			return badInput(err)
