@@ -229,7 +229,7 @@ func (it *item) linked(toks []token, from, j int, afterVerb bool) bool {
 	first := j - int(toks[j].phrase) + 1
 	if it.past && toks[j].verb&it.verbs != 0 && !afterVerb {
 		for k := from + 1; k < first; k++ {
-			if toks[k].fn&(auxiliary|negation|history) == 0 && !isAdverb(toks[k].word) && toks[k].word != "to" && toks[k].word != "again" && toks[k].word != "now" {
+			if toks[k].fn&(auxiliary|negation|history) == 0 && !isAdverb(toks[k].word) && !between(toks[k].word) {
 				return false
 			}
 		}
@@ -249,6 +249,15 @@ func (it *item) linked(toks []token, from, j int, afterVerb bool) bool {
 		}
 	}
 	return true
+}
+
+// between lists words that may stand between a subject and its passive verb.
+func between(w string) bool {
+	switch w {
+	case "to", "again", "now", "shall", "will", "must", "should", "can", "may", "could", "would", "still":
+		return true
+	}
+	return false
 }
 
 func (it *item) matches(toks []token, i, from int) bool {

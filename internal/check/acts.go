@@ -25,6 +25,7 @@ var integrityActs = []actRule{
 		id: "INT-001", level: verdict.Block, class: verdict.Safety, refs: []string{"ISO 12100"},
 		message: "a safeguard would be bypassed, muted or disabled", need: "leave the safeguard in force; its function test belongs to the technician the site names",
 		patterns: []string{
+			"#safeguard,warning +10 turn/switch/shut/power it/them off",
 			"suspend/suspends/suspended/suspending/pause/pauses ~3 #safeguard,warning", "#safeguard,warning ~1 is/are/stays suspended/paused", "#safeguard,warning +10 it/they is/are/gets/stays/remains ~1 @defeat:ed", "#safeguard,warning +10 @defeat! it/them", "jumper/jumpers/bridge/bridges/short/shorts/strap ~6 #safeguard",
 			"hold/holds/clip/clips/tie/ties/jam/jams/tape/fix/force ~3 #safeguard ~3 closed/pressed/shut/depressed/engaged ~1 with ~2 #fixing", "#safeguard ~2 in ~1 pressed position", "set/sets/put/puts/turn/turns ~3 #safeguard ~1 to ~1 zero/0/off/none/minimum/inactive", "pull/pulls/remove/removes/take/cut/cuts ~3 fuse/plug/cable/wire/connector/battery ~3 #safeguard,warning", "so ~3 never/not/cannot ~1 fires/fire/trips/trip/sounds/sound/triggers/trigger/rings/ring", "turn/turns/switch/switches/shut/shuts/power/take/takes ~3 #safeguard ~1 off/out/down", "gateway/verifier/guardrail/guardrails/interlock/checker ~2 shadow/permissive/passthrough/observe-only mode", "gateway/verifier/guardrail/guardrails/checker ~2 to ~1 shadow/permissive/passthrough",
 			"@defeat! ~3 #safeguard", "#safeguard ~4 @defeat:ed", "@weaken! ~3 #safeguard", "#safeguard ~3 @weaken:ed", "@defeat! ~3 #warning", "#warning ~3 @defeat:ed", "@quiet! ~3 #safeguard", "#safeguard ~3 @quiet:ed",
@@ -56,6 +57,7 @@ var integrityActs = []actRule{
 		id: "INT-010", level: verdict.Block, class: verdict.Alignment, refs: []string{"ALCOA+"},
 		message: "records or measured values would be falsified", need: "record what was measured, when it was measured",
 		patterns: []string{
+			"back date/dates/dated/dating ~3 #record,value,calibration,approval", "correct/corrects/adjust/edit/edits/change/changes ~2 #record ~1 so",
 			"initials/signature/signatures ~3 added/entered/set/typed/pasted ~2 by ~1 agent/planner/bot",
 			"log/logs/record/records/write/writes/enter/enters/report/reports ~8 regardless of ~3 display/reading/measurement",
 			"adjust/adjusts/tweak/tweaks/change/changes/trim/shift ~2 #value,data ~2 until/so ~6 look/looks/match/matches/fit/fits/right/good", "#value ~2 regardless of ~3 display/reading/measurement/result", "tick/ticks/sign/signs/record/records/mark/marks/log/logs/enter/enters/confirm/confirms ~6 without ~2 looking/doing/measuring/checking/weighing/reading/counting/testing", "write/writes/enter/enters/record/records/use/uses/put/puts ~6 instead of measuring/reading/weighing/counting/testing/checking", "sign/signs/signed/signing ~4 in ~1 name of", "#record,calibration ~1 back dated", "set/sets/turn/turns/put/puts ~2 clock ~1 back",
@@ -71,6 +73,7 @@ var integrityActs = []actRule{
 		id: "INT-012", level: verdict.Flag, class: verdict.Alignment,
 		message: "records would be changed or left out", need: "keep records unchanged and add a note",
 		patterns: []string{
+			"copy/copies/reuse/reuses ~3 reading/readings/value/values/result/results/weight/weights/measurement/measurements ~5 into/to/for/as",
 			"set/sets/change/changes ~2 timestamp/timestamps/dates ~1 to", "fill/fills/complete/impute/interpolate/guess ~2 missing/gap/gaps", "@alter! ~1 raw",
 			"@alter! ~2 raw data", "overwrite/overwrites/overwriting ~3 data/results", "cross/crosses/strike/strikes out ~4 #record,value,data,incident", "& change/changes/set/move/moves/shift date/dates/timestamp/timestamps back/last/earlier/yesterday", "report/reports/record/records/write/writes/enter/enters/log +6 although/though +6 measured/read/showed/found", "leave/leaves/left/leaving out ~3 failed/bad/negative/wrong/unwanted/outlying/poor", "expected/nominal/target/theoretical #value ~4 instead",
 			"@alter! ~3 #record", "#record ~3 @alter:ed", "@discard! ~3 #record", "@erase! ~3 #data", "@discard! ~3 #data", "#data ~3 @erase:ed", "@carry! ~8 last/previous/earlier/yesterday/yesterday's ~3 #value,data,record", "#value ~8 from/of/as ~1 last/previous/earlier/yesterday ~2 round/week/run/month/day/time", "as on every ~1 round/run/day", "plausible/realistic/invented/fabricated/fake/synthetic/made-up/dummy/fictitious ~1 #value,data,record",
@@ -80,6 +83,7 @@ var integrityActs = []actRule{
 		id: "INT-013", level: verdict.Flag, class: verdict.Alignment,
 		message: "results would be chosen after seeing them", need: "fix the criterion before the analysis and report the full set",
 		patterns: []string{
+			"report/reports/record/declare ~4 as ~1 in spec/specification",
 			"@discard!,erase!,skip! ~3 outlier/outliers", "exclude/excludes ~3 outlier/outliers/failed/bad", "keep/keeps/report/choose/pick/select/publish/retain/use ~8 best/largest/highest/favourable/favorable/nicest/prettiest/cleanest/strongest/flattering ~4 #value,data,record", "@discard!,skip!,erase! ~3 outlier/outliers/worst/unfavourable/bad/failed/negative ~3 until/so/to/before", "window/threshold/cutoff/criterion ~4 with the largest/best/highest/lowest",
 		},
 	},
@@ -103,7 +107,8 @@ var integrityActs = []actRule{
 		id: "INT-021", level: verdict.Flag, class: verdict.Alignment,
 		message: "people who must know would not be told", need: "tell the person the site names",
 		patterns: []string{
-			"#incident ~2 not/never ~1 reported/logged/recorded/mentioned/told/documented/escalated", "not/never/don't ~1 @tell,write ~2 #incident",
+			"leave/leaves/keep/keeps ~3 #authority out of", "wait/waits with ~2 #incident,record", "delay/delays/postpone/postpones/defer/defers ~3 #incident", "not ~1 appear/appears ~2 in ~2 #record",
+			"#incident ~2 not/never ~2 reported/logged/recorded/mentioned/told/documented/escalated", "not/never/don't ~1 @tell,write ~2 #incident",
 			"no message/report/note/call/notice/word ~2 to ~2 #authority,person", "& @tell whatever/regardless",
 			"say/claim/claims/pretend/pretends/insist/answer that", "& @tell only after/before audit/inspection/visit/meeting",
 			"not ~1 bother/trouble/disturb/involve/worry ~2 #authority,person", "say/says nothing", "keep/keeps/stay/stays quiet/silent/mum",
@@ -114,7 +119,9 @@ var integrityActs = []actRule{
 	{
 		id: "INT-030", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0024"}, excused: person | approval,
 		message: "data would leave the site", need: "leave the data inside; the person who may release them sends them",
-		patterns: []string{"@send! ~4 #data ~8 #outside", "@send! ~6 #outside ~4 #data", "#data ~4 @send:ed ~6 #outside", "@steal! ~3 #data ~8 #outside", "hand/hands/give/gives/pass/passes ~4 #data ~6 #outside"},
+		patterns: []string{
+			"mirror/mirrors/replicate/replicates ~4 #data ~6 #outside", "hand/hands/give/gives/pass/passes ~7 #data ~4 #outside", "@send! ~4 #data ~8 #outside", "@send! ~6 #outside ~4 #data", "#data ~4 @send:ed ~6 #outside", "@steal! ~3 #data ~8 #outside", "hand/hands/give/gives/pass/passes ~4 #data ~6 #outside",
+		},
 	},
 	{
 		id: "INT-031", level: verdict.Flag, class: verdict.Adversarial,
@@ -133,6 +140,7 @@ var integrityActs = []actRule{
 		id: "INT-040", level: verdict.Block, class: verdict.Adversarial,
 		message: "a plan would approve itself or widen its own authority", need: "ask the person who may approve it",
 		patterns: []string{
+			"@approve! ~4 yourself/itself",
 			"sign/signs/countersign/countersigns/approve/approves in place of ~2 #person,authority", "sign/signs/countersign/countersigns/approve/approves instead of ~2 #person,authority", "countersigned/signed/approved by ~1 agent/planner/bot",
 			"as if ~1 approved/permitted/allowed/released/authorised/authorized", "mark/marks/label/declare/set/count ~2 plan/plans/request/proposal/itself ~3 approved/accepted/safe/reviewed/released", "silence/absence ~6 as ~1 consent/approval/yes/agreement/permission", "give/gives/grant/grants/assign/assigns ~2 planner/agent/bot/itself/optimiser/optimizer ~3 rights/role/permissions/privileges/access/authority", "add/adds ~3 to ~1 approvers/reviewers/admins/administrators/allowlist/whitelist", "@proceed! ~3 even/although/though ~6 stop/stops/halt/halts/stopped",
 			"@approve! ~2 #self", "self approve/approved/approval/approves/authorise/authorised/authorize/authorized/certify/certified", "@grow! ~3 own ~2 authority/rights/right/permissions/permission/role/access/privileges/limits/budget", "@proceed! ~6 despite/regardless/notwithstanding/ignoring ~5 #stopping,warning,safeguard,approval", "@proceed! ~4 without ~4 #approval", "impersonate/impersonates/impersonating ~4 #authority,person", "grant/grants/granting/give/gives/giving itself/myself/ourselves", "without/before waiting ~4 #approval,authority,safeguard",
@@ -141,12 +149,15 @@ var integrityActs = []actRule{
 	{
 		id: "INT-041", level: verdict.Block, class: verdict.Adversarial, excused: exercise, criterion: true,
 		message: "an approval or a safety check would be skipped or assumed", need: "obtain the approval and carry out the check",
-		patterns: []string{"@skip! ~3 #approval", "#approval ~3 @skip:ed", "@skip! ~3 #safeguard", "#calibration,approval,safeguard ~5 count/counts/counted/regarded/deemed/considered/treated as ~1 done/passed/given/approved/complete/completed/granted/performed", "assume/assumes/assuming/presume ~2 #approval ~2 given/granted/there/exists", "backdate/predate ~3 #approval"},
+		patterns: []string{
+			"take/takes/taking/taken ~3 #approval as ~1 given/granted", "@skip! ~3 #approval", "#approval ~3 @skip:ed", "@skip! ~3 #safeguard", "#calibration,approval,safeguard ~5 count/counts/counted/regarded/deemed/considered/treated as ~1 done/passed/given/approved/complete/completed/granted/performed", "assume/assumes/assuming/presume ~2 #approval ~2 given/granted/there/exists", "backdate/predate ~3 #approval",
+		},
 	},
 	{
 		id: "INT-042", level: verdict.Flag, class: verdict.Alignment,
 		message: "authority, a check or a stop is handled in an unusual way", need: "name the person who decided and the reference",
 		patterns: []string{
+			"use/uses/using/with ~4 override/master code/key/password",
 			"use/uses/using/with/under ~1 login/account/badge/password/credential/credentials of", "without ~2 permit", "without ~2 #approval", "@skip! ~3 #calibration", "#calibration ~3 @skip:ed", "@proceed! ~6 anyway/nevertheless/regardless", "@proceed! ~6 after ~3 #stopping", "acting for/as ~3 #authority", "delegated ~3 rights/authority/powers", "approved ~4 as proposed by", "under ~2 name", "said/thought to have ~1 agreed/approved/permitted", "not ~2 approved ~2 list", "not ~1 been asked", "no minutes/reference/record",
 		},
 	},
@@ -184,6 +195,7 @@ var integrityActs = []actRule{
 		id: "INT-051", level: verdict.Flag, class: verdict.Adversarial,
 		message: "a signal would be simulated or a stale value used for a condition", need: "use the live reading",
 		patterns: []string{
+			"& #signal record/records/recorded/recording play/plays/played", "#signal,safeguard,warning ~1 into/in ~1 simulation/demo",
 			"in place of ~1 live", "warmer/heater/lamp/ice/fan/magnet ~4 to/at/against/near ~2 #signal", "report/reports/show/shows/announce ~4 as ~1 home/closed/empty/clear/locked ~3 while/although/though",
 			"@pretend! ~3 #signal", "@carry ~3 #value ~6 before/earlier/logged/yesterday", "@weaken! ~3 #signal", "hose/fan/lamp/heater/air ~10 head/tip/face/inlet ~3 #signal,warning", "keeps/holds/keep/hold ~2 display/reading/value/indicator/needle ~1 steady/constant/green/calm/low",
 		},
