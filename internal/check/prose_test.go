@@ -13,7 +13,8 @@ import (
 
 // Ordinary prose of many kinds (manuals, questions, code, reports of attacks) is
 // almost never taken for a hostile act or a broken limit. The texts are the
-// benign ones of the injection corpus, which the rules were not written on.
+// benign ones of the injection corpus; the rules were not written on them, though a
+// few faults that they showed were mended.
 func TestOrdinaryProseIsNotBlocked(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open(filepath.Join(sharedDir(t), "eval", "injection-dev.jsonl.gz"))

@@ -49,9 +49,9 @@ func devPlans(t testing.TB) []labelledPlan {
 	for sc.Scan() {
 		var l struct {
 			Label, Subcategory, ID, Site, Goal string
-			Submitted_by                 struct{ Agent, On_behalf_of string }
-			Steps                        []string
-			Tool_calls                   []struct {
+			Submitted_by                       struct{ Agent, On_behalf_of string }
+			Steps                              []string
+			Tool_calls                         []struct {
 				Step      int
 				Tool      string
 				Arguments map[string]any

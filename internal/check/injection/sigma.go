@@ -81,3 +81,6 @@ func (t Thresholds) level(sigma float64) verdict.Level {
 		return verdict.Block
 	}
 }
+
+// Probability turns log odds into [0,1].
+func Probability(logOdds float64) float64 { return 1 / (1 + math.Exp(-logOdds)) }
