@@ -73,12 +73,13 @@ func nonEmpty(a, b string) string {
 
 func (o *overlay) node(id, kind, name string) {
 	if o.err == nil {
-		o.err = o.b.Ensure(Node{ID: CleanText(id), Kind: kind, Name: cut(nonEmpty(name, id), maxTextLen/2), Category: LabContext, Source: siteSource})
+		id = siteID(id)
+		o.err = o.b.Ensure(Node{ID: id, Kind: kind, Name: nonEmpty(cut(name, maxTextLen/2), id), Category: LabContext, Source: siteSource})
 	}
 }
 
 func (o *overlay) edge(from, rel, to string) {
-	from, to = CleanText(from), CleanText(to)
+	from, to = siteID(from), siteID(to)
 	if o.err == nil && from != to {
 		o.err = o.b.Edge(from, rel, to, siteSource)
 	}
@@ -87,20 +88,25 @@ func (o *overlay) edge(from, rel, to string) {
 // same joins a thing of the site to the public node it is an instance of.
 func (o *overlay) same(id, public string) {
 	if o.err == nil {
-		o.err = o.b.Derive(CleanText(id), RelSameAs, public, siteSource)
+		o.err = o.b.Derive(siteID(id), RelSameAs, public, siteSource)
 	}
 }
 
 // part adds a thing that the site has.
 func (o *overlay) part(id, kind, name string) {
-	if id == "site:" {
-		return
-	}
 	o.node(id, kind, name)
 	o.edge(o.root, RelHas, id)
 	if !slices.Contains(o.parts, id) {
 		o.parts = append(o.parts, id)
 	}
+}
+
+// siteID makes an identifier of what a profile says, whatever it says.
+func siteID(id string) string {
+	if id = strings.TrimSpace(cut(id, maxTextLen)); id != "site:" {
+		return id
+	}
+	return "site:unnamed"
 }
 
 // cut shortens at a rune boundary.
@@ -279,7 +285,9 @@ func (o *overlay) people(s *site.Site) {
 		o.part("site:"+a.ID, "agent", a.ID)
 		may("site:"+a.ID, a.May)
 	}
-	o.part("site:"+s.Sandbox.Name, "sandbox", s.Sandbox.Name)
+	if s.Sandbox.Name != "" {
+		o.part("site:"+s.Sandbox.Name, "sandbox", s.Sandbox.Name)
+	}
 }
 
 func (o *overlay) tool(t site.Tool) {

@@ -185,6 +185,35 @@ func TestOverlayJoinsTheSiteToWhatIsKnown(t *testing.T) {
 	}
 }
 
+// Whatever a profile says, it can be laid beside the graph.
+func TestAnyProfileHasAnOverlay(t *testing.T) {
+	t.Parallel()
+	g := sample(t)
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "x", "hood", "sodium azide", "NaN3, HCl", "a\x00b", strings.Repeat("long ", 200), "()", "37 %"}))
+		texts := rapid.SliceOfN(text, 0, 3)
+		s := &site.Site{
+			ID: text.Draw(t, "id"), Name: text.Draw(t, "name"),
+			Zones:      []site.Zone{{ID: text.Draw(t, "zone")}},
+			Robots:     []site.Item{{ID: text.Draw(t, "robot"), Model: text.Draw(t, "model"), Location: text.Draw(t, "place"), Serves: texts.Draw(t, "serves")}},
+			Devices:    []site.Item{{ID: text.Draw(t, "device"), Model: text.Draw(t, "device model")}},
+			Materials:  []site.Material{{Name: text.Draw(t, "material"), CAS: text.Draw(t, "cas"), Hazards: texts.Draw(t, "hazards"), Store: text.Draw(t, "store")}},
+			Biological: []site.Agent{{Name: text.Draw(t, "organism"), BSL: rapid.IntRange(-1, 9).Draw(t, "level")}},
+			People:     []site.Person{{Name: text.Draw(t, "person"), May: texts.Draw(t, "may")}},
+			Agents:     []site.Planner{{ID: text.Draw(t, "agent"), May: texts.Draw(t, "agent may")}},
+			Tools:      []site.Tool{{Name: text.Draw(t, "tool"), Args: []site.Arg{{Enum: []any{text.Draw(t, "value")}}}}},
+			Rules:      []site.Rule{{ID: text.Draw(t, "rule"), Text: text.Draw(t, "rule text")}},
+		}
+		over, err := Overlay(g, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range int32(over.Len()) {
+			_ = over.Statements(i)
+		}
+	})
+}
+
 // A site adds; it cannot take away from, rename or renumber what is known.
 func TestC40_SiteOnlyAdds(t *testing.T) {
 	t.Parallel()
