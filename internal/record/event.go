@@ -25,6 +25,7 @@ const (
 	KindTokenIssued  Kind = "token_issued"
 	KindTokenRevoked Kind = "token_revoked"
 	KindExecution    Kind = "execution"
+	KindDocument     Kind = "document"
 )
 
 // An Event is one thing that happened. The set is closed: what is stored must
@@ -173,6 +174,23 @@ type TokenIssued struct {
 type TokenRevoked struct {
 	Token string
 }
+
+// DocumentDecided is a person's word on what a site's documents may say: an
+// approval, a removal, an override of a hazard or its end (C40).
+type DocumentDecided struct {
+	Name   string // of the document, or what is overridden
+	Digest string // SHA-256 of the document, hex; "" for an override
+	Status string // "approved", "removed", "overridden" or "override ended"
+	By     string // person, from the credential
+	Token  string // id of the credential
+	Reason string
+	Serial int // of the manifest that this leads to
+}
+
+// Kind names the event.
+func (DocumentDecided) Kind() Kind { return KindDocument }
+
+func (e DocumentDecided) subject() (decision, tag string) { return "", e.Name }
 
 // Execution is one event of the gate's own journal, whole: what it rebuilds
 // its grants from after a restart.

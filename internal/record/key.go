@@ -138,5 +138,9 @@ func parseKey(secret string) (*Key, error) {
 	return &Key{signer: signer, verifier: verifier, public: public}, nil
 }
 
+// Signer signs other notes of the installation. Their first line must be one
+// that no checkpoint has.
+func (k *Key) Signer() note.Signer { return k.signer }
+
 // Verifier returns the public half, for OpenReader and VerifyCopy.
 func (k *Key) Verifier() note.Verifier { return k.verifier }

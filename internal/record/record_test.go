@@ -116,6 +116,7 @@ func TestEveryEventComesBack(t *testing.T) {
 		ToolPinned{"srv", "move", "abc", "pinned", "Ana"},
 		TokenIssued{"t1", "reviewer", "Ana", "00ff"},
 		TokenRevoked{"t1"},
+		DocumentDecided{"etch.md", "abc", "approved", "Ana", "t1", "read it", 3},
 	}
 	l := openLog(t, filepath.Join(t.TempDir(), "s.db"), testKey(t))
 	receipt, err := l.Append(t.Context(), events...)

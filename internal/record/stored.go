@@ -111,6 +111,15 @@ type (
 		SchemaPin string `json:"schema_pin,omitempty"`
 		Arguments []byte `json:"arguments"` // base64: any bytes, exactly
 	}
+	storedDocument struct {
+		Name   string `json:"name"`
+		Digest string `json:"digest,omitempty"`
+		Status string `json:"status"`
+		By     string `json:"by"`
+		Token  string `json:"token"`
+		Reason string `json:"reason,omitempty"`
+		Serial int    `json:"serial"`
+	}
 	storedExecution struct {
 		Decision string `json:"decision,omitempty"`
 		What     string `json:"what"`
@@ -205,6 +214,8 @@ func toStored(e Event) (any, error) {
 		return storedTokenIssued(e), nil
 	case TokenRevoked:
 		return storedTokenRevoked(e), nil
+	case DocumentDecided:
+		return storedDocument(e), nil
 	case Execution:
 		if !json.Valid(e.Body) {
 			return nil, errors.New("the gate's event is not JSON")
@@ -248,6 +259,8 @@ func decode(env envelope) (Event, error) {
 		return body(env, func(s storedTokenIssued) Event { return TokenIssued(s) })
 	case KindTokenRevoked:
 		return body(env, func(s storedTokenRevoked) Event { return TokenRevoked(s) })
+	case KindDocument:
+		return body(env, func(s storedDocument) Event { return DocumentDecided(s) })
 	case KindExecution:
 		return body(env, func(s storedExecution) Event { return Execution{s.Decision, s.What, []byte(s.Body)} })
 	default:
