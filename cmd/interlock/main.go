@@ -39,6 +39,7 @@ type commands struct {
 	Check    checkCmd    `cmd:"" help:"Decide plans."`
 	Demo     demoCmd     `cmd:"" help:"Decide a dozen example plans and serve the pages; needs no key, keeps nothing."`
 	Eval     evalCmd     `cmd:"" help:"Measure decisions against labelled suites."`
+	Screen   screenCmd   `cmd:"" help:"Score texts by the injection screen, or train it."`
 	Serve    serveCmd    `cmd:"" help:"Serve API and pages; needs interlock init."`
 	Init     initCmd     `cmd:"" help:"Make an installation: configuration, store, signing key, first reviewer."`
 	Token    tokenCmd    `cmd:"" help:"Credentials of agents, reviewers and devices."`
