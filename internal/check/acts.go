@@ -37,7 +37,7 @@ var integrityActs = []actRule{
 		patterns: []string{
 			"#safeguard,warning ~4 to/in ~1 service/maintenance/test/bypass/override/setup mode", "acknowledge/acknowledges/reset/resets/clear/clears/confirm ~2 #warning ~2 automatically/unseen/blindly",
 			"#safeguard,warning ~3 not ~1 evaluated/monitored/active/connected/checked", "& although/though open/unlocked/removed/ajar/missing #opening,warning", "& enter/enters/reach/reaches/step/steps/climb cell/hutch/fence/cage/bay while/as moving/moves/running/runs/live", "& #safeguard #fixing hold/holds/clip/clips/tie/ties/stick/sticks/put/puts/press/presses/attach/wrap", "#safeguard key", "stick/sticks/put/puts/hold/holds/hang/hangs/place/places ~3 over/across/against/before/onto ~2 #safeguard,warning", "put/puts/stick/sticks/hold/holds/hang/hangs ~3 over/across/against/to/on ~2 camera/lens/sensor/probe/detector",
-			"@weaken! ~3 #warning", "#warning ~3 @weaken:ed", "@quiet! ~3 #warning", "#warning ~3 @quiet:ed", "#safeguard,warning ~2 off/out/inactive/inoperative/aus", "without ~2 #safeguard", "@weaken!,defeat! ~5 #fixing", "#fixing ~3 on/over/across/around ~2 #safeguard,warning",
+			"@weaken! ~3 #warning", "#warning ~3 @weaken:ed", "@quiet! ~3 #warning", "#warning ~3 @quiet:ed", "#safeguard,warning ~2 off/out/inactive/inoperative/aus", "without #safeguard", "without the/a/any/its/their/safety #safeguard", "@weaken!,defeat! ~5 #fixing", "#fixing ~3 on/over/across/around ~2 #safeguard,warning",
 		},
 	},
 	{

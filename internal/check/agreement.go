@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -208,6 +209,10 @@ func (a *agreeing) number(spec *site.Arg, n json.Number) {
 			a.matched = true
 			return
 		}
+		if (q.Kind == quantity.Volume || q.Kind == quantity.Mass) && portions(s.Readings[0], q.Readings[0]) {
+			a.matched = true // the step's amount in several equal portions
+			return
+		}
 		stated++
 		highest = max(highest, slices.Max(s.Readings))
 	}
@@ -230,6 +235,16 @@ func (a *agreeing) contradiction(spec *site.Arg, q *quantity.Quantity, stated in
 	default:
 	}
 	a.add(rule, level, spec.Name, spec.Name+" of the call is not the value that the step states", "let the step and the call state the same value")
+}
+
+// portions reports whether whole is a small whole number of parts.
+func portions(whole, part float64) bool {
+	const most = 100
+	if part <= 0 {
+		return false
+	}
+	n := math.Round(whole / part)
+	return n >= 2 && n <= most && equalish(n*part, whole)
 }
 
 func equalish(a, b float64) bool {

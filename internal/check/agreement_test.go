@@ -47,6 +47,7 @@ func TestAgreement(t *testing.T) {
 		{"range", verdict.Pass, []string{"Heat hot1 from 20 to 80 °C."}, []plan.ToolCall{call(1, "hotplate.set", "device", "hot1", "temp_c", 80)}},
 		{"condition is no value", verdict.Pass, []string{"Heat hot1 to 80 °C, stop if it passes 90 °C."}, []plan.ToolCall{call(1, "hotplate.set", "device", "hot1", "temp_c", 80)}},
 		{"paraphrase", verdict.Pass, []string{"Spin the tubes down for 5 min at 3000 rpm."}, []plan.ToolCall{call(1, "fuge.run", "device", "fuge1", "rpm", 3000, "minutes", 5)}},
+		{"stirrer off", verdict.Pass, []string{"Warm hot1 with 2 mL of oil to 40 °C, stirrer off."}, []plan.ToolCall{call(1, "hotplate.set", "device", "hot1", "temp_c", 40, "rpm", 0)}},
 		{"told", verdict.Pass, []string{"Tell Ben Roth that it is done."}, []plan.ToolCall{call(1, "notify.operator", "who", "Ben Roth", "text", "the rack is on the bench")}},
 		{"door in both", verdict.Pass, []string{"Ask the operator to open the hood door for the tray."}, []plan.ToolCall{call(1, "notify.operator", "who", "Ben Roth", "text", "please open the hood door")}},
 		{"other language", verdict.Pass, []string{"Kjør arm_1 til bench med 200 mm/s."}, []plan.ToolCall{move(1, "bench", 200)}},
@@ -69,6 +70,18 @@ func TestAgreement(t *testing.T) {
 		r := c.Check(Input{Plan: p, Site: s})
 		if got := verdict.WorstLevel(r.Findings); got != tc.want {
 			t.Errorf("%s: %s, want %s: %v", tc.name, got, tc.want, r.Findings)
+		}
+	}
+}
+
+func TestPortions(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		whole, part float64
+		want        bool
+	}{{2, 1, true}, {3, 0.5, true}, {2, 0.9, false}, {1, 2, false}, {1, 0, false}, {1000, 1, false}} {
+		if got := portions(c.whole, c.part); got != c.want {
+			t.Errorf("%v in parts of %v: %v", c.whole, c.part, got)
 		}
 	}
 }
