@@ -88,12 +88,12 @@ func (c *reviewListCmd) Run(e *env) error {
 		return err
 	}
 	defer quietly(log)
-	items, _, err := q.List(e.Ctx, 0)
+	list, err := q.List(e.Ctx, 0)
 	if err != nil {
 		return storeError(err)
 	}
 	tw := tabwriter.NewWriter(e.Stdout, 0, 4, 2, ' ', 0)
-	for _, it := range items {
+	for _, it := range list.Items {
 		row := reviewRow{ID: it.ID, PlanID: it.PlanID, Site: it.Site, Agent: it.Agent, Status: it.Status, Category: it.Report.Decision.Class, Asked: it.Asked, Expires: it.Expires}
 		if it.Barred != nil {
 			row.CannotYet = it.Barred.Error()
@@ -104,8 +104,11 @@ func (c *reviewListCmd) Run(e *env) error {
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", row.ID, row.Status, printable(row.Site), printable(row.Agent), row.Asked.Format(time.RFC3339), row.CannotYet)
 	}
-	if !c.JSON && len(items) == 0 {
+	if !c.JSON && list.Pending == 0 {
 		fmt.Fprintln(e.Stdout, "no plan waits for a person")
+	}
+	if list.Expired > 0 {
+		fmt.Fprintf(e.Stderr, "%d more expired without an answer and must be submitted again\n", list.Expired)
 	}
 	return tw.Flush()
 }

@@ -286,9 +286,9 @@ func (r *Reader) Interrupted(ctx context.Context) ([]string, error) {
 		AND NOT EXISTS (SELECT 1 FROM events WHERE decision = p.decision AND kind = 'decided') ORDER BY seq`)
 }
 
-func (r *Reader) ids(ctx context.Context, query string) ([]string, error) {
+func (r *Reader) ids(ctx context.Context, query string, args ...any) ([]string, error) {
 	wrap := func(err error) error { return fmt.Errorf("reading the record %s: %w", r.path, explain(err)) }
-	rows, err := r.db.QueryContext(ctx, query)
+	rows, err := r.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, wrap(err)
 	}

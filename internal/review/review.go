@@ -100,26 +100,43 @@ type Item struct {
 	ReviewedAt time.Time
 }
 
-// List returns the plans that wait for a person, oldest first, at most limit
-// of them (0: all), and how many there are.
-func (q *Queue) List(ctx context.Context, limit int) ([]Item, int, error) {
-	ids, err := q.o.Log.Undecided(ctx)
+// A List is the queue as it is now.
+type List struct {
+	Items   []Item // pending, requesters taking turns (C44), each one's oldest first
+	Pending int    // how many there are, those not listed included
+	Expired int    // plans that nobody decided in time: they can be read and rejected, not approved
+}
+
+// List returns the plans that wait for a person, at most limit of them
+// (0: all).
+func (q *Queue) List(ctx context.Context, limit int) (List, error) {
+	wrap := func(err error) error { return fmt.Errorf("listing the queue: %w", err) }
+	ids, err := q.o.Log.Waiting(ctx, q.o.Now().Add(-q.o.PendingTTL))
 	if err != nil {
-		return nil, 0, fmt.Errorf("listing the queue: %w", err)
+		return List{}, wrap(err)
 	}
-	total := len(ids)
-	if limit > 0 && total > limit {
+	all, err := q.o.Log.Undecided(ctx)
+	if err != nil {
+		return List{}, wrap(err)
+	}
+	l := List{Pending: len(ids), Expired: max(0, len(all)-len(ids))}
+	if limit > 0 && len(ids) > limit {
 		ids = ids[:limit]
 	}
-	items := make([]Item, 0, len(ids))
 	for _, id := range ids {
 		it, err := q.Get(ctx, id)
 		if err != nil {
-			return nil, 0, fmt.Errorf("listing the queue: %w", err)
+			return List{}, wrap(err)
 		}
-		items = append(items, it)
+		l.Items = append(l.Items, it)
 	}
-	return items, total, nil
+	return l, nil
+}
+
+// Pending returns how many plans wait.
+func (q *Queue) Pending(ctx context.Context) (int, error) {
+	ids, err := q.o.Log.Waiting(ctx, q.o.Now().Add(-q.o.PendingTTL))
+	return len(ids), err
 }
 
 // Get returns one escalated plan, decided or not. ErrNotEscalated if the

@@ -3,6 +3,7 @@ package review_test
 import (
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -258,9 +259,9 @@ func TestTheQueueSurvivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.open(t, false)
-	items, total, err := b.List(t.Context(), 1)
-	if err != nil || total != 2 || len(items) != 1 || items[0].ID != "d1" {
-		t.Fatalf("%d of %d, %v", len(items), total, err)
+	l, err := b.List(t.Context(), 1)
+	if err != nil || l.Pending != 2 || l.Expired != 0 || len(l.Items) != 1 || l.Items[0].ID != "d1" {
+		t.Fatalf("%+v, %v", l, err)
 	}
 	if it, err := b.Get(t.Context(), "d2"); err != nil || it.Status != review.Rejected {
 		t.Errorf("%v, %v", it.Status, err)
@@ -268,6 +269,9 @@ func TestTheQueueSurvivesARestart(t *testing.T) {
 	b.now = b.now.Add(25 * time.Hour)
 	if it, err := b.Get(t.Context(), "d1"); err != nil || it.Status != review.Expired {
 		t.Errorf("%v, %v", it.Status, err)
+	}
+	if l, err := b.List(t.Context(), 0); err != nil || l.Pending != 0 || l.Expired != 2 {
+		t.Errorf("%+v, %v", l, err)
 	}
 }
 
@@ -279,5 +283,24 @@ func TestNotes(t *testing.T) {
 		if _, err := b.Decide(t.Context(), ana, "d", review.Disposition{Note: note}); !errors.Is(err, review.ErrNote) {
 			t.Errorf("%v, want ErrNote", err)
 		}
+	}
+}
+
+func TestC44_OneAgentsFloodHidesNobody(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, false)
+	for i, who := range []string{"flood", "flood", "flood", "quiet", "flood", "other", "quiet"} {
+		b.escalate(t, fmt.Sprint(who, i), func(s *plan.Submission, _ *verdict.Report) { s.Agent, s.Requester = who, "agent:"+who })
+	}
+	l, err := b.List(t.Context(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, it := range l.Items {
+		got = append(got, it.ID)
+	}
+	if want := "flood0 quiet3 other5 flood1"; strings.Join(got, " ") != want || l.Pending != 7 {
+		t.Errorf("%v of %d, want %s", got, l.Pending, want)
 	}
 }

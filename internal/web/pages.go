@@ -106,8 +106,8 @@ func (s *Server) frame(r *http.Request, sess session, title string) frame {
 	f := frame{Title: title, Reviewer: sess.who.Name, CSRF: sess.csrf, Advisory: !s.o.Mediated, Path: r.URL.Path}
 	if sess.who.Name != "" {
 		// The number beside a menu entry; where it cannot be read the queue itself says why.
-		if ids, err := s.o.Record.Undecided(r.Context()); err == nil {
-			f.Waiting = len(ids)
+		if n, err := s.o.Queue.Pending(r.Context()); err == nil {
+			f.Waiting = n
 		}
 	}
 	return f
@@ -285,16 +285,16 @@ func (s *Server) status(r *http.Request, out *row) error {
 // A queuePage is the review queue.
 type queuePage struct {
 	frame
-	Items []review.Item
-	More  int
+	review.List
+	More int
 }
 
 func (s *Server) queue(w http.ResponseWriter, r *http.Request, sess session) error {
-	items, total, err := s.o.Queue.List(r.Context(), maxQueue)
+	l, err := s.o.Queue.List(r.Context(), maxQueue)
 	if err != nil {
 		return err
 	}
-	return s.render(w, http.StatusOK, "review.html", queuePage{s.frame(r, sess, "Review"), items, total - len(items)})
+	return s.render(w, http.StatusOK, "review.html", queuePage{s.frame(r, sess, "Review"), l, l.Pending - len(l.Items)})
 }
 
 // dispose approves or rejects. The reviewer is the session's, whatever the
