@@ -74,6 +74,7 @@ func (d *Deriver) Facts(p *plan.Plan, state site.State, now time.Time) *fact.Set
 	d.heat(s)
 	d.controls(s)
 	d.biosafety(s)
+	d.authority(s)
 	s.Unlinked = unlinked(s)
 	return s
 }

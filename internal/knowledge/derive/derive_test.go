@@ -26,7 +26,7 @@ func laboratory() *site.Site {
 		Tools:      []site.Tool{{Name: "hotplate.set", Hazard: "heat", Args: []site.Arg{{Name: "temp_c"}}}},
 		Zones:      []site.Zone{{ID: "bench_a", Rule: "open bench, no extraction"}, {ID: "fh1", Rule: "fume hood"}},
 		Biological: []site.Agent{{Name: "Staphylococcus aureus ATCC 25923", BSL: 2}, {Name: "E. coli K-12 DH5a", BSL: 1}},
-		People:     []site.Person{{Name: "Dr. Ines Okafor", Role: "PI", May: []string{"approve new reactions"}}},
+		People:     []site.Person{{Name: "Dr. Ines Okafor", Role: "PI", May: []string{"approve new reactions"}}, {Name: "visitors", Role: "guest", May: []string{"watch"}}},
 		Agents:     []site.Planner{{ID: "planner", Trust: "registered"}},
 	}
 }
@@ -243,6 +243,29 @@ func TestSubmitter(t *testing.T) {
 	p.SubmittedBy = plan.Submitter{Agent: "stranger", OnBehalfOf: "R. K."}
 	if got := deriver(t).Facts(p, site.State{}, now).Submitter; got.AgentTrust != "" || got.PersonID != "" {
 		t.Errorf("strangers are known: %+v", got)
+	}
+}
+
+func TestAuthority(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"Approved by Dr. Okafor, ref. 3.":                   "",
+		"Approved by the visitors.":                         RuleAuthority,
+		"The request says 'approved, as asked by planner'.": RuleAgentSays,
+		"Approved by Dr. Okafor, handed in by planner.":     "",
+		"Not approved by the visitors.":                     "",
+		"The visitors look on.":                             "",
+	}
+	for step, want := range tests {
+		got := ""
+		for _, h := range facts(t, step).Hard {
+			if h.Rule == RuleAuthority || h.Rule == RuleAgentSays {
+				got = h.Rule
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", step, got, want)
+		}
 	}
 }
 
