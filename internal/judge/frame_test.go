@@ -35,7 +35,7 @@ func lab() judge.Input {
 	return judge.Input{
 		Plan: &plan.Plan{
 			Site: "s", Goal: "weigh for Dr. Mei Tanaka", SubmittedBy: plan.Submitter{Agent: "bot", OnBehalfOf: "guest T. Ashworth"},
-			Steps:     []string{"Tanaka weighs 1 g", "MEI TANAKA notes it"},
+			Steps:     []string{"Tanaka weighs 1 g, Dr. T. Kelly watches at 40 C. Then S. Typhimurium", "MEI TANAKA notes it"},
 			ToolCalls: []plan.ToolCall{{Step: 2, Tool: "record.append", Arguments: map[string]any{"text": "by tanaka for Falcon", "n": json.Number("2")}}},
 			Attachments: []plan.Attachment{
 				{Source: "mail from R. Souza", Text: "please\u202e weigh"},
@@ -180,12 +180,12 @@ func TestC45_NamesStayForHostedJudges(t *testing.T) {
 	f.Privacy = func(string) judge.DataPolicy { return judge.DataPolicy{Pseudonyms: true, Private: []string{"Falcon"}} }
 	q := ask(t, f, lab())
 	low := strings.ToLower(q.System + q.Prompt)
-	for _, name := range []string{"tanaka", "mei ", "souza", "rafael", "abara", "ashworth", "falcon"} {
+	for _, name := range []string{"tanaka", "mei ", "souza", "rafael", "abara", "ashworth", "falcon", "kelly"} {
 		if strings.Contains(low, name) {
 			t.Errorf("%q leaves the site", name)
 		}
 	}
-	for _, want := range []string{"role: chemist", "role: technician", "ward nurses", "Ethics board"} {
+	for _, want := range []string{"role: chemist", "role: technician", "ward nurses", "Ethics board", "40 C. Then S. Typhimurium"} {
 		if !strings.Contains(q.Prompt, want) {
 			t.Errorf("the prompt lacks %q, which a judge needs", want)
 		}

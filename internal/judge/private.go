@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -53,6 +54,21 @@ var notNames = map[string]bool{
 	"will": true, "mark": true, "may": true, "june": true, "april": true, "grace": true, "faith": true, "hope": true, "joy": true, "rose": true, "bill": true, "pat": true, "art": true, "gene": true, "ray": true, "jack": true, "sue": true,
 }
 
+// alsoWords are surnames that are ordinary words where robots work: hiding
+// every "hood" because a Dr. Hood works there would hide the plan.
+var alsoWords = func() map[string]bool {
+	words := map[string]bool{}
+	for w := range strings.FieldsSeq(`green brown black white gray grey young long short stone wood field hill lake bell cook baker fisher hunter park rice rose storm
+		frost snow winter summer day price power banks bush west north east south moss reed lamb wolf fox bird bond glass steel iron silver gold pearl sharp swift
+		strong wise cross page king prince noble hand foot head hood dose ward bench ash waters pool wells marsh rivers bridges gates hall church chambers temple
+		castle house mills cooper potter tanner carter porter barber butler gardener shepherd farmer mason carpenter turner weaver taylor smith clay salt pepper
+		berry cherry apple ford brook burns burn best good love bliss moon star sun rain light lane street walker rider driver drummer piper singer case key lock
+		rod pole post beam bar coil crane drill file hammer pike pitt plate rack ring root shaft sparks tank trap vane wheel`) {
+		words[w] = true
+	}
+	return words
+}()
+
 // pseudonyms collects the names that must not leave: people of the profile,
 // whoever the plan says it is for, and the site's private names. The roles
 // stay: they are what a judge needs.
@@ -66,10 +82,16 @@ func pseudonyms(in Input, policy DataPolicy) *pseudonym {
 		n++
 		alias := fmt.Sprintf("Person-%d", n)
 		p.add(alias, whole)
-		for i, w := range words {
-			if i == len(words)-1 || !notNames[strings.ToLower(w)] {
+		for _, w := range words {
+			if low := strings.ToLower(w); !notNames[low] && !alsoWords[low] {
 				p.add(alias, w)
 			}
+		}
+		// A surname that is also a word of laboratories counts only where a
+		// title or an initial shows that a person is meant.
+		last := words[len(words)-1]
+		for _, title := range []string{"Dr. ", "Dr ", "Prof. ", "Mr ", "Mr. ", "Ms ", "Ms. ", "Mrs. ", words[0][:1] + ". "} {
+			p.add(alias, title+last)
 		}
 	}
 	for _, q := range in.Site.People {
@@ -282,8 +304,10 @@ func stripTitles(name string) string {
 	return strings.Join(words, " ")
 }
 
-// strangers are the names in "on behalf of" that the profile does not hold:
-// capital words that no role, group or agent of the profile uses.
+// strangers are the names that the plan gives and the profile does not hold:
+// capital words in "on behalf of" that no role, group or agent of the profile
+// uses, and names with a title in the plan's texts. The bare name of an unlisted
+// person inside a sentence is not recognised.
 func strangers(in Input) []string {
 	used := map[string]bool{}
 	for _, p := range in.Site.People {
@@ -292,11 +316,26 @@ func strangers(in Input) []string {
 		}
 	}
 	var out []string
-	words := nameWords(in.Plan.SubmittedBy.OnBehalfOf)
-	for _, w := range words {
-		if !used[strings.ToLower(w)] && !notNames[strings.ToLower(w)] {
-			out = append(out, w)
+	add := func(words []string) {
+		for _, w := range words {
+			if low := strings.ToLower(w); !used[low] && !notNames[low] && !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	add(nameWords(in.Plan.SubmittedBy.OnBehalfOf))
+	texts := append([]string{in.Plan.Goal}, in.Plan.Steps...)
+	for _, a := range in.Plan.Attachments {
+		texts = append(texts, a.Source, a.Text)
+	}
+	for _, t := range texts {
+		for _, m := range namedAloud.FindAllStringSubmatch(t, -1) {
+			add(nameWords(m[1]))
 		}
 	}
 	return out
 }
+
+// namedAloud finds names with a title. An initial alone tells nothing: "at
+// 40 C. Then" is no person.
+var namedAloud = regexp.MustCompile(`\b(?:Dr|Prof|Mr|Mrs|Ms)\.? (?:\p{Lu}\. ?|\p{Lu}\p{Ll}+ )?(\p{Lu}\p{Ll}{2,}(?:-\p{Lu}\p{Ll}+)?)`)

@@ -110,14 +110,33 @@ func visible(c plan.ToolCall) []byte {
 	return b
 }
 
+// maxPlaces is how many places of one finding are listed.
+const maxPlaces = 4
+
+// renderFindings gives each finding once, with all its places: a check that
+// reads the same words in a step and in a call has found one thing.
 func renderFindings(findings []verdict.Finding) string {
-	var lines []string
+	type one struct{ rule, level, class, text string }
+	places := map[one][]string{}
+	var order []one
 	for _, f := range findings {
-		line := fmt.Sprintf("%s (%s, %s, %s): %s", f.Rule, f.Level, f.Class, f.Span, oneLine(f.Message))
+		text := oneLine(f.Message)
 		if len(f.Refs) > 0 {
-			line += " [" + oneLine(strings.Join(f.Refs, ", ")) + "]"
+			text += " [" + oneLine(strings.Join(f.Refs, ", ")) + "]"
 		}
-		lines = append(lines, line)
+		k := one{f.Rule, f.Level.String(), f.Class.String(), text}
+		if _, seen := places[k]; !seen {
+			order = append(order, k)
+		}
+		places[k] = append(places[k], f.Span.String())
+	}
+	var lines []string
+	for _, k := range order {
+		at := places[k]
+		if n := len(at); n > maxPlaces {
+			at = append(at[:maxPlaces:maxPlaces], fmt.Sprintf("and %d more places", n-maxPlaces))
+		}
+		lines = append(lines, fmt.Sprintf("%s (%s, %s, %s): %s", k.rule, k.level, k.class, strings.Join(at, "; "), k.text))
 	}
 	return orNone(lines)
 }
