@@ -244,7 +244,10 @@ func traitName(t string) string {
 func (c *collector) ownPair(r []string) error {
 	kind := map[string]string{"block": knowledge.KindIncompatible, "flag": knowledge.KindCaution}[r[2]]
 	if kind == "" {
-		return fmt.Errorf("level %q: want block or flag", r[2])
+		if r[2] == "pass" {
+			return nil // an exception among facts about plans, nothing to cite
+		}
+		return fmt.Errorf("level %q: want block, flag or pass", r[2])
 	}
 	a, b := c.trait(r[0]), c.trait(r[1])
 	id := c.once("pair:"+strings.TrimPrefix(a, "trait:")+"+"+strings.TrimPrefix(b, "trait:"), kind, knowledge.Safety, r[0]+" with "+r[1]+": "+r[5])
