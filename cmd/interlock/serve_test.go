@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -203,9 +204,30 @@ func TestServeRefusesToStart(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "config.yaml"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	tampered := cli{t.TempDir()}
+	tampered.install(t)
+	removeLastEvent(t, filepath.Join(tampered.dir, "i", "interlock", "interlock.db"))
+	if out := tampered.run(t, exitTampered, nil, "serve"); !strings.Contains(out, "tampered") {
+		t.Errorf("C26: %s", out)
+	}
 	list := c.run(t, exitOK, nil, "token", "list")
 	c.run(t, exitOK, nil, "token", "revoke", regexp.MustCompile(`t-[0-9a-f]+`).FindString(list))
 	if out := c.run(t, exitInput, nil, "serve"); !strings.Contains(out, "no reviewer") {
 		t.Errorf("C30: %s", out)
+	}
+}
+
+// removeLastEvent takes the last event out of a store, as a revocation would be.
+func removeLastEvent(t *testing.T, store string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, q := range []string{"DROP TRIGGER events_delete", "DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)"} {
+		if _, err := db.ExecContext(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -72,3 +72,23 @@ func benchLog(b *testing.B) *Log {
 	})
 	return l
 }
+
+// BenchmarkVerify measures a whole look at a log of 10,000 events.
+func BenchmarkVerify(b *testing.B) {
+	l := benchLog(b)
+	const n = 10_000
+	batch := make([]Event, 0, n)
+	for i := range n {
+		batch = append(batch, StateChanged{Site: "lab", Name: strconv.Itoa(i), Value: "open"})
+	}
+	if _, err := l.Append(b.Context(), batch...); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for range b.N {
+		if v, err := l.Verify(b.Context(), ""); err != nil || !v.OK() {
+			b.Fatal(v.Problems, err)
+		}
+	}
+	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "events/s")
+}
