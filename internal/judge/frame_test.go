@@ -212,6 +212,17 @@ func TestC45_NoNameLeavesHoweverItIsWritten(t *testing.T) {
 	})
 }
 
+func TestC45_NamesThatAreWords(t *testing.T) {
+	t.Parallel()
+	in := lab()
+	in.Site.People = []site.Person{{Name: "Dr. Ada Hood", Role: "chemist"}}
+	in.Plan.Steps = []string{"Dr. Hood opens the hood at 40 C. Then A. Hood waits; Ada Hood signs.", "x"}
+	q := ask(t, frame(t, true), in)
+	if want := "Person-1 opens the hood at 40 C. Then Person-1 waits; Person-1 signs."; !strings.Contains(q.Prompt, want) {
+		t.Errorf("want %q in\n%s", want, q.Prompt[strings.Index(q.Prompt, "step 1"):][:120])
+	}
+}
+
 func TestC45_VendorsRegionsAndLocalFields(t *testing.T) {
 	t.Parallel()
 	f := frame(t, true)

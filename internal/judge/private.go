@@ -58,12 +58,11 @@ var notNames = map[string]bool{
 // every "hood" because a Dr. Hood works there would hide the plan.
 var alsoWords = func() map[string]bool {
 	words := map[string]bool{}
-	for w := range strings.FieldsSeq(`green brown black white gray grey young long short stone wood field hill lake bell cook baker fisher hunter park rice rose storm
-		frost snow winter summer day price power banks bush west north east south moss reed lamb wolf fox bird bond glass steel iron silver gold pearl sharp swift
-		strong wise cross page king prince noble hand foot head hood dose ward bench ash waters pool wells marsh rivers bridges gates hall church chambers temple
-		castle house mills cooper potter tanner carter porter barber butler gardener shepherd farmer mason carpenter turner weaver taylor smith clay salt pepper
-		berry cherry apple ford brook burns burn best good love bliss moon star sun rain light lane street walker rider driver drummer piper singer case key lock
-		rod pole post beam bar coil crane drill file hammer pike pitt plate rack ring root shaft sparks tank trap vane wheel`) {
+	for w := range strings.FieldsSeq(`green brown black white gray grey young long short stone wood field hill lake bell cook park rice rose storm frost snow
+		winter summer day price power banks bush west north east south moss reed glass steel iron silver gold pearl sharp swift strong cross page hand foot head
+		hood dose ward bench ash waters pool wells marsh rivers bridges gates hall house mills porter salt pepper berry cherry apple ford brook burn burns best good
+		moon star sun rain light lane street walker case key lock rod pole post beam bar coil crane drill file hammer plate rack ring root shaft sparks tank trap
+		vane wheel`) {
 		words[w] = true
 	}
 	return words
@@ -90,7 +89,7 @@ func pseudonyms(in Input, policy DataPolicy) *pseudonym {
 		// A surname that is also a word of laboratories counts only where a
 		// title or an initial shows that a person is meant.
 		last := words[len(words)-1]
-		for _, title := range []string{"Dr. ", "Dr ", "Prof. ", "Mr ", "Mr. ", "Ms ", "Ms. ", "Mrs. ", words[0][:1] + ". "} {
+		for _, title := range []string{"Dr. ", "Dr ", "Prof. ", "Mr ", "Mr. ", "Ms ", "Ms. ", "Mrs. ", initial(words[0]) + ". "} {
 			p.add(alias, title+last)
 		}
 	}
@@ -107,6 +106,12 @@ func pseudonyms(in Input, policy DataPolicy) *pseudonym {
 	}
 	p.compile()
 	return p
+}
+
+// initial is the first letter of a word.
+func initial(w string) string {
+	_, size := utf8.DecodeRuneInString(w)
+	return w[:size]
 }
 
 func (p *pseudonym) add(alias, name string) {
@@ -318,7 +323,7 @@ func strangers(in Input) []string {
 	var out []string
 	add := func(words []string) {
 		for _, w := range words {
-			if low := strings.ToLower(w); !used[low] && !notNames[low] && !slices.Contains(out, w) {
+			if low := strings.ToLower(w); !used[low] && !notNames[low] && !alsoWords[low] && !slices.Contains(out, w) {
 				out = append(out, w)
 			}
 		}
