@@ -334,9 +334,9 @@ func (b *Builder) Prune() (edges, nodes int) {
 	return edges, nodes
 }
 
-// DropStubs drops nodes that say nothing but their own identifier and hang by a
+// DropBare drops nodes that say nothing but their own identifier and hang by a
 // single edge: something else names them, no source tells about them.
-func (b *Builder) DropStubs() int {
+func (b *Builder) DropBare() int {
 	degree := map[string]int{}
 	for k := range b.edges {
 		degree[k.from]++

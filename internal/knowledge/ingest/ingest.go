@@ -84,7 +84,7 @@ func ingestOne(b *knowledge.Builder, dir string, s source, opts Options) error {
 func finish(b *knowledge.Builder) {
 	for {
 		edges, nodes := b.Prune()
-		if edges+nodes+b.DropStubs() == 0 {
+		if edges+nodes+b.DropBare() == 0 {
 			return
 		}
 	}
