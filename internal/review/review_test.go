@@ -105,7 +105,7 @@ func TestC14_AnApprovalIsBoundToWhatWasSeen(t *testing.T) {
 	}
 }
 
-func TestApprovalsThatAreRefused(t *testing.T) {
+func TestC14_C16_C43_ApprovalsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	approve := review.Disposition{Approve: true}
 	for name, c := range map[string]struct {
