@@ -24,6 +24,7 @@ type kgCmd struct {
 	Stats kgStatsCmd `cmd:"" help:"Count the graph."`
 	Query kgQueryCmd `cmd:"" help:"Show what a text names, what follows from it, and the evidence judges would get."`
 	Show  kgShowCmd  `cmd:"" help:"Show one node with its relations and sources."`
+	Docs  kgDocsCmd  `cmd:"" help:"The site's own documents: list, add, diff, approve, remove, override."`
 }
 
 type kgBuildCmd struct {

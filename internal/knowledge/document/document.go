@@ -92,7 +92,7 @@ type Avoid struct {
 // A Finding is something a person must know before approving.
 type Finding struct {
 	Rule    string
-	Level   verdict.Level // Block: cannot be approved; Flag: needs a reason
+	Level   verdict.Level // Block: cannot be approved; Flag: needs a reason; Pass: worth a look
 	At      Place
 	Message string
 	Excerpt string // of the document, made visible
@@ -177,12 +177,13 @@ var ErrPDF = errors.New("the PDF cannot be read")
 
 // reader is one reading of one document.
 type reader struct {
-	doc   *Document
-	data  []byte
-	opts  Options
-	lim   Limits
-	seen  map[string]int // identifiers of passages
-	found map[string]int // findings by rule
+	doc      *Document
+	data     []byte
+	opts     Options
+	lim      Limits
+	seen     map[string]int // identifiers of passages
+	found    map[string]int // findings by rule
+	advisory advisory
 }
 
 // Parse reads a document; its kind follows from the name's ending and the

@@ -494,6 +494,24 @@ func TestFramingCannotBeEnded(t *testing.T) {
 	}
 }
 
+func TestSuspiciousTextIsCountedNotListed(t *testing.T) {
+	t.Parallel()
+	o := testOptions()
+	o.Screen = func(text string) (float64, []string) {
+		if strings.Contains(text, "should") {
+			return 0.3, nil
+		}
+		return 0, nil
+	}
+	d, err := Parse(t.Context(), "a.md", []byte("You should stop.\n\nYou should go.\n"), o)
+	if err != nil || len(d.Findings) != 1 || d.Findings[0].Level != verdict.Pass || d.Passages[0].Withheld {
+		t.Errorf("%+v %v", d, err)
+	}
+	if err := Approvable(d, d.Findings, ""); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLevelsOfFindings(t *testing.T) {
 	t.Parallel()
 	for _, f := range parse(t, "m.html", `<p hidden>words here</p><p>x</p>`).Findings {

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"interlock/internal/verdict"
 )
 
 // A library is a folder:
@@ -122,6 +124,9 @@ func (l *Library) Entries() ([]Entry, error) {
 // Overrides returns what named persons have lifted.
 func (l *Library) Overrides() []Override { return slices.Clone(l.m.Overrides) }
 
+// Serial is the number of the manifest in force: each decision makes the next.
+func (l *Library) Serial() int { return l.m.Serial }
+
 // History returns what was taken out, the oldest first.
 func (l *Library) History() []Removal { return slices.Clone(l.m.Removed) }
 
@@ -183,15 +188,29 @@ func (l *Library) Documents(ctx context.Context, o Options) ([]*Document, error)
 	return out, nil
 }
 
+// Approvable says why a document cannot be approved, nil if it can.
+func Approvable(doc *Document, findings []Finding, reason string) error {
+	if f := blocking(findings); f != nil {
+		return fmt.Errorf("%s cannot be approved: %s: %s", doc.Name, f.Rule, f.Message)
+	}
+	n := 0
+	for _, f := range findings {
+		if f.Level.Norm() == verdict.Flag {
+			n++
+		}
+	}
+	if n > 0 && !wordy(reason) {
+		return fmt.Errorf("%s: %d finding(s) need a reason", doc.Name, n)
+	}
+	return nil
+}
+
 // Approve makes a document count, as a named person has read it. It fails if
 // the bytes are no longer those that were read, or if something in them needs
 // a reason and none is given.
 func (l *Library) Approve(doc *Document, findings []Finding, who Person, reason string, at time.Time, sign note.Signer) error {
-	if f := blocking(findings); f != nil {
-		return fmt.Errorf("%s cannot be approved: %s: %s", doc.Name, f.Rule, f.Message)
-	}
-	if len(findings) > 0 && !wordy(reason) {
-		return fmt.Errorf("%s: %d finding(s) need a reason", doc.Name, len(findings))
+	if err := Approvable(doc, findings, reason); err != nil {
+		return err
 	}
 	data, err := l.Read(doc.Name)
 	if err != nil {
@@ -294,7 +313,7 @@ func (l *Library) commit(next *manifest, sign note.Signer) error {
 
 func blocking(findings []Finding) *Finding {
 	for i := range findings {
-		if findings[i].Level.Norm() == 0 {
+		if findings[i].Level.Norm() == verdict.Block {
 			return &findings[i]
 		}
 	}

@@ -37,14 +37,32 @@ func (r *reader) screen() {
 			r.judge(f.At, f.Excerpt, sigma, hits, verdict.Flag)
 		}
 	}
+	if a := r.advisory; a.count > 0 {
+		r.find(RuleInjection, verdict.Pass, a.at, a.text, "%d text(s) read a little like instructions, none enough to be withheld: highest sigma %.2f", a.count, a.sigma)
+	}
 }
 
-// judge reports a text at or above tauA. NaN counts as above.
+// judge reports a text that reaches tauW. Texts between the thresholds are
+// counted and the worst is shown: they need no reason, only a look.
 func (r *reader) judge(at Place, text string, sigma float64, hits []string, level verdict.Level) {
-	if sigma < r.opts.TauA {
-		return
+	switch {
+	case sigma < r.opts.TauA:
+	case sigma < r.opts.TauW:
+		r.advisory.count++
+		if sigma >= r.advisory.sigma {
+			r.advisory.sigma, r.advisory.at, r.advisory.text = sigma, at, text
+		}
+	default: // NaN too
+		r.find(RuleInjection, level, at, text, "reads like an instruction to a model: sigma %.2f (%s)", sigma, strings.Join(hits, ", "))
 	}
-	r.find(RuleInjection, level, at, text, "reads like an instruction to a model: sigma %.2f (%s)", sigma, strings.Join(hits, ", "))
+}
+
+// advisory collects texts between tauA and tauW.
+type advisory struct {
+	count int
+	sigma float64 // the highest
+	at    Place
+	text  string
 }
 
 // neighbours screens passages that follow each other as one text and withholds
