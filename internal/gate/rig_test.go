@@ -194,7 +194,7 @@ func stdioPair() (*wire.Lines, *mcp.IOTransport) {
 	ar, bw := io.Pipe()
 	br, aw := io.Pipe()
 	l := wire.NewLines(ar, aw, wire.MaxServerFrame, func() error { _ = ar.Close(); return aw.Close() })
-	return l, &mcp.IOTransport{Reader: br, Writer: bw}
+	return l, &mcp.IOTransport{Reader: br, Writer: bw, MaxLineLength: -1}
 }
 
 func newClient(o *mcp.ClientOptions) *mcp.Client {
@@ -207,6 +207,14 @@ func (r *rig) stdio(c gate.Client, o *mcp.ClientOptions) *mcp.ClientSession {
 }
 
 func (r *rig) stdioTo(s *mcp.Server, c gate.Client, o *mcp.ClientOptions) *mcp.ClientSession {
+	return r.stdioAs(s, c, o, "")
+}
+
+func (r *rig) stdioVersion(s *mcp.Server, o *mcp.ClientOptions, version string) *mcp.ClientSession {
+	return r.stdioAs(s, alice, o, version)
+}
+
+func (r *rig) stdioAs(s *mcp.Server, c gate.Client, o *mcp.ClientOptions, version string) *mcp.ClientSession {
 	r.t.Helper()
 	up, upSDK := stdioPair()
 	down, downSDK := stdioPair()
@@ -216,7 +224,7 @@ func (r *rig) stdioTo(s *mcp.Server, c gate.Client, o *mcp.ClientOptions) *mcp.C
 	}
 	done := make(chan error, 1)
 	go func() { done <- r.gate.Pump(ctx, c, "lab", down, up) }()
-	cs, err := newClient(o).Connect(ctx, downSDK, nil)
+	cs, err := newClient(o).Connect(ctx, downSDK, versioned(version))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -273,8 +281,16 @@ func (r *rig) http(who string, o *mcp.ClientOptions) *mcp.ClientSession {
 }
 
 func (r *rig) httpAt(addr, who string, o *mcp.ClientOptions) *mcp.ClientSession {
+	return r.httpAs(addr, who, o, "")
+}
+
+func (r *rig) httpVersion(addr string, o *mcp.ClientOptions, version string) *mcp.ClientSession {
+	return r.httpAs(addr, "alice", o, version)
+}
+
+func (r *rig) httpAs(addr, who string, o *mcp.ClientOptions, version string) *mcp.ClientSession {
 	r.t.Helper()
-	cs, err := newClient(o).Connect(r.t.Context(), &mcp.StreamableClientTransport{Endpoint: addr, HTTPClient: &http.Client{Transport: asUser{who}}}, nil)
+	cs, err := newClient(o).Connect(r.t.Context(), &mcp.StreamableClientTransport{Endpoint: addr, HTTPClient: &http.Client{Transport: asUser{who}}}, versioned(version))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -337,4 +353,9 @@ func heatPlan(more ...args) args {
 		}
 	}
 	return p
+}
+
+// versioned are the client's options for an older protocol.
+func versioned(v string) *mcp.ClientSessionOptions {
+	return &mcp.ClientSessionOptions{ProtocolVersion: v}
 }
