@@ -23,8 +23,8 @@ const (
 	shortestDense      = 6
 	longestPhrase      = 64
 	floorOfShort       = 90.0 // floor of the shortest phrases
-	floorOfLong        = 82.0 // floor from longEnough characters on
-	longEnough         = 44
+	floorOfLong        = 86.0 // floor from longEnough characters on
+	longEnough         = 30
 	lowestExplicit     = 60.0
 	floorAutomatically = 0.0
 )

@@ -13,7 +13,7 @@ type Hit struct {
 }
 
 // gramSlots is the size of the table of grams, a power of two.
-const gramSlots = 1 << 14
+const gramSlots = 1 << 15
 
 // A gramIndex lists for each trigram the phrases that hold it. Trigrams may
 // share a slot: that only makes more candidates.
@@ -24,7 +24,7 @@ type gramIndex struct {
 
 func slot(a, b, c rune) uint32 {
 	h := uint32(a)*0x9E3779B1 ^ uint32(b)*0x85EBCA77 ^ uint32(c)*0xC2B2AE3D
-	return (h ^ h>>15) * 0x2C1B3C6D >> 18 & (gramSlots - 1)
+	return (h ^ h>>15) * 0x2C1B3C6D >> 17 & (gramSlots - 1)
 }
 
 func newGramIndex(phrases []string) gramIndex {
@@ -59,54 +59,42 @@ func fewestShared(m int, cut float64) int {
 }
 
 // block is the stretch of text, in runes, whose grams are counted together. A
-// window lies in two neighbouring ones, as it has at most block runes.
-const block = longest
+// window of m runes lies in m/block + 2 neighbouring ones at most.
+const (
+	block  = 16
+	blocks = longest/block + 2
+)
 
 // Find appends for each phrase and each block the best full window at or above
-// the phrase's cutoff. Parts at the ends of the text that are shorter than the
-// phrase are not looked at, so that adding text never takes a hit away.
+// the phrase's cutoff that begins in it. Parts at the ends of the text that are
+// shorter than the phrase are not looked at, so that adding text never takes a
+// hit away.
 func (s *Set) Find(text []byte, hits []Hit, w *Work) []Hit {
 	w.cls = s.classes(text, w.cls)
-	n := len(w.cls)
-	first := len(hits)
+	n, first := len(w.cls), len(hits)
+	if len(w.total) < len(s.phrases) {
+		for k := range w.count {
+			w.count[k] = make([]uint8, len(s.phrases))
+		}
+		w.total = make([]uint16, len(s.phrases))
+	}
+	g := grams{text: text}
+	g.fill()
+	for k := 0; (k-blocks+1)*block < n; k++ {
+		w.leave(k % blocks)
+		for i := k * block; i < min((k+1)*block, n-2); i++ {
+			s.countGram(g.next(), k%blocks, w)
+		}
+		// Windows that begin blocks-1 blocks back end here at the latest.
+		if from := (k - blocks + 1) * block; from >= 0 && from < n {
+			hits = s.evaluate(from, n, hits, w)
+		}
+	}
+	for k := range blocks {
+		w.leave(k)
+	}
 	if n < len(text) {
 		w.mapRunes(text)
-	}
-	for k := range w.count {
-		if len(w.count[k]) < len(s.phrases) {
-			w.count[k] = make([]uint16, len(s.phrases))
-		}
-	}
-	pos := 0 // byte offset of rune i
-	var a, b rune
-	if n > 0 {
-		a, pos = runeAt(text, 0)
-	}
-	if n > 1 {
-		b, pos = runeAt(text, pos)
-	}
-	for start := 0; start < n; start += block {
-		k := start / block & 1
-		for i := start; i < min(start+block, n-2); i++ {
-			var c rune
-			c, pos = runeAt(text, pos)
-			sl := slot(a, b, c)
-			for _, p := range s.grams.phrases[s.grams.from[sl]:s.grams.from[sl+1]] {
-				if w.count[k][p] == 0 {
-					w.touched[k] = append(w.touched[k], p)
-				}
-				w.count[k][p]++
-			}
-			a, b = b, c
-		}
-		if start > 0 {
-			hits = s.evaluate(start-block, n, k, hits, w)
-		}
-	}
-	hits = s.evaluate((n-1)/block*block, n, (n-1)/block&1^1, hits, w)
-	w.clear(0)
-	w.clear(1)
-	if n < len(text) {
 		for i := range hits[first:] {
 			h := &hits[first+i]
 			h.Start, h.End = w.offsets[h.Start], w.offsets[h.End]
@@ -115,59 +103,95 @@ func (s *Set) Find(text []byte, hits []Hit, w *Work) []Hit {
 	return hits
 }
 
-// evaluate looks at the windows that begin in the block at start, for phrases
-// with enough grams in it and in the next one, whose counts are count[next].
-// Then it forgets the counts of the block.
-func (s *Set) evaluate(start, n, next int, hits []Hit, w *Work) []Hit {
-	if start < 0 {
-		return hits
+// grams reads the trigrams of a text.
+type grams struct {
+	text []byte
+	pos  int
+	a, b rune
+}
+
+func (g *grams) fill() {
+	if len(g.text) > 0 {
+		g.a, g.pos = runeAt(g.text, 0)
 	}
-	cur := next ^ 1
-	for _, p := range w.touched[cur] {
+	if g.pos < len(g.text) {
+		g.b, g.pos = runeAt(g.text, g.pos)
+	}
+}
+
+func (g *grams) next() uint32 {
+	var c rune
+	c, g.pos = runeAt(g.text, g.pos)
+	sl := slot(g.a, g.b, c)
+	g.a, g.b = g.b, c
+	return sl
+}
+
+// countGram counts a trigram of block k for the phrases that hold it.
+func (s *Set) countGram(sl uint32, k int, w *Work) {
+	for _, p := range s.grams.phrases[s.grams.from[sl]:s.grams.from[sl+1]] {
+		if w.count[k][p] == 0 {
+			w.touched[k] = append(w.touched[k], p)
+		}
+		w.count[k][p]++
+		if w.total[p]++; int(w.total[p]) == s.phrases[p].need {
+			w.ripe = append(w.ripe, p)
+		}
+	}
+}
+
+// leave forgets what was counted for block k.
+func (w *Work) leave(k int) {
+	for _, p := range w.touched[k] {
+		w.total[p] -= uint16(w.count[k][p])
+		w.count[k][p] = 0
+	}
+	w.touched[k] = w.touched[k][:0]
+}
+
+// evaluate looks at the windows that begin in the block at start, for the
+// phrases with enough grams in the blocks counted now, and for those too short
+// for the bound.
+func (s *Set) evaluate(start, n int, hits []Hit, w *Work) []Hit {
+	kept := w.ripe[:0]
+	for _, p := range w.ripe {
+		if int(w.total[p]) < s.phrases[p].need || slices.Contains(kept, p) {
+			continue
+		}
+		kept = append(kept, p)
 		hits = s.candidate(p, start, n, w, hits)
 	}
-	for _, p := range w.touched[next] {
-		if w.count[cur][p] == 0 {
-			hits = s.candidate(p, start, n, w, hits)
-		}
+	w.ripe = kept
+	for _, p := range s.always {
+		hits = s.candidate(p, start, n, w, hits)
 	}
-	for i := range s.phrases { // phrases too short for the bound
-		if ph := &s.phrases[i]; ph.need <= 0 && w.count[cur][i] == 0 && w.count[next][i] == 0 {
-			hits = s.candidate(uint16(i), start, n, w, hits)
-		}
-	}
-	w.clear(cur)
 	return hits
 }
 
 func (s *Set) candidate(i uint16, start, n int, w *Work, hits []Hit) []Hit {
 	p := &s.phrases[i]
-	if int(w.count[0][i])+int(w.count[1][i]) < p.need || n-start < p.m {
+	if n-start < p.m || !w.enough(i, start, p) {
 		return hits
 	}
 	part := w.cls[start:min(n, start+block+p.m-1)]
-	l, at := p.windows(part, p.below(), w)
+	if mid := min(block/2, len(part)-p.m); p.lcs(part[mid:mid+p.m])+max(mid, len(part)-p.m-mid) <= p.floor {
+		return hits // moving a window by one changes its common subsequence by at most one
+	}
+	l, at := p.windows(part, p.floor, w)
 	if at < 0 {
 		return hits
 	}
 	return append(hits, Hit{int32(i), int32(start + at), int32(start + at + p.m), score(l, 2*p.m)})
 }
 
-// below is the largest common subsequence of a window that stays below the
-// cutoff.
-func (p *phrase) below() int {
-	l := -1
-	for l < p.m && score(l+1, 2*p.m) < p.cut {
-		l++
+// enough reports whether the blocks that a window beginning in the block at
+// start can touch hold as many grams of the phrase as it needs.
+func (w *Work) enough(i uint16, start int, p *phrase) bool {
+	sum, k := 0, start/block
+	for b := range (p.m+block-2)/block + 1 {
+		sum += int(w.count[(k+b)%blocks][i])
 	}
-	return l
-}
-
-func (w *Work) clear(k int) {
-	for _, p := range w.touched[k] {
-		w.count[k][p] = 0
-	}
-	w.touched[k] = w.touched[k][:0]
+	return sum >= p.need
 }
 
 // mapRunes notes where each rune of text begins.

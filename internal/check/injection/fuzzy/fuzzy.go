@@ -31,6 +31,7 @@ type Set struct {
 	other   map[rune]uint16
 	phrases []phrase
 	grams   gramIndex
+	always  []uint16 // phrases too short for the bound on shared grams
 }
 
 type phrase struct {
@@ -41,6 +42,7 @@ type phrase struct {
 	mask  uint64
 	cut   float64 // for Find
 	need  int     // fewest shared grams of a window that reaches cut
+	floor int     // largest common subsequence of a window that stays below cut
 }
 
 // New compiles phrases, each of 1 to 64 runes, with the lowest score that Find
@@ -75,6 +77,10 @@ func New(phrases []string, cutoffs []float64) (*Set, error) {
 		c := compile(s.classes([]byte(p), nil))
 		c.cut = cutoffs[i]
 		c.need = fewestShared(c.m, c.cut)
+		c.floor = c.below()
+		if c.need <= 0 {
+			s.always = append(s.always, uint16(i))
+		}
 		s.phrases = append(s.phrases, c)
 	}
 	s.grams = newGramIndex(phrases)
@@ -94,6 +100,15 @@ func compile(c []uint16) phrase {
 		p.mask = 1<<p.m - 1
 	}
 	return p
+}
+
+// below is the largest common subsequence of a window that stays below cut.
+func (p *phrase) below() int {
+	l := -1
+	for l < p.m && score(l+1, 2*p.m) < p.cut {
+		l++
+	}
+	return l
 }
 
 // at gives where class x stands in the phrase.
@@ -134,6 +149,18 @@ func score(lcs, lengths int) float64 {
 // (Hyyrö's bit-parallel recurrence).
 func (p *phrase) lcs(t []uint16) int {
 	s := ^uint64(0)
+	for i, x := range t {
+		if x >= uint16(len(p.fwd)) {
+			return p.lcsWide(s, t[i:])
+		}
+		u := s & p.fwd[x]
+		s = (s + u) | (s - u)
+	}
+	return bits.OnesCount64(^s & p.mask)
+}
+
+// lcsWide goes on with runes that are not ASCII.
+func (p *phrase) lcsWide(s uint64, t []uint16) int {
 	for _, x := range t {
 		u := s & p.at(x)
 		s = (s + u) | (s - u)
@@ -154,8 +181,6 @@ func (s *Set) Score(i int, text []byte, cutoff float64, w *Work) float64 {
 	}
 	var best float64
 	switch {
-	case n > longest && n >= p.m:
-		best = p.partial(w.cls, math.Nextafter(cutoff, -1), w)
 	case n > p.m:
 		best = p.partial(w.cls, math.Nextafter(cutoff, -1), w)
 	case n == p.m:

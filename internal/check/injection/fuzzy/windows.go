@@ -6,8 +6,10 @@ type Work struct {
 	cur, nxt []interval
 	pos      []int32
 	lcs      []int32
-	count    [2][]uint16
-	touched  [2][]uint16
+	count    [blocks][]uint8 // grams of each phrase in the latest blocks
+	touched  [blocks][]uint16
+	total    []uint16 // over all of them
+	ripe     []uint16 // phrases whose total may reach what they need
 	offsets  []int32
 }
 

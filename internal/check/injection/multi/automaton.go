@@ -28,6 +28,7 @@ type automaton struct {
 
 	startNext  [kinds][][]int32 // what a match beginning here reaches, by kind before and class
 	startMatch [kinds][][]int32
+	startKnown [kinds][]bool
 
 	// scratch
 	mark  []uint32
@@ -55,12 +56,7 @@ func newAutomaton(p *program, maxStates int) *automaton {
 	for k := range uint8(kinds) {
 		a.startNext[k] = make([][]int32, len(p.sample))
 		a.startMatch[k] = make([][]int32, len(p.sample))
-		for c := range p.sample {
-			a.to, a.done = a.to[:0], a.done[:0]
-			a.gen++
-			a.expand(p.starts, k, c)
-			a.startNext[k][c], a.startMatch[k][c] = slices.Clone(a.to), slices.Clone(a.done)
-		}
+		a.startKnown[k] = make([]bool, len(p.sample))
 	}
 	a.reset()
 	return a
@@ -126,6 +122,18 @@ func (a *automaton) expand(pcs []int32, before uint8, c int) {
 	}
 }
 
+// begin makes what a match that begins between kind and class c reaches.
+func (a *automaton) begin(kind uint8, c int) {
+	if a.startKnown[kind][c] {
+		return
+	}
+	a.to, a.done = a.to[:0], a.done[:0]
+	a.gen++
+	a.expand(a.p.starts, kind, c)
+	a.startNext[kind][c], a.startMatch[kind][c] = slices.Clone(a.to), slices.Clone(a.done)
+	a.startKnown[kind][c] = true
+}
+
 // step takes the transition from s over class c, making it if need be, and
 // returns the next state and the patterns that end before c.
 func (a *automaton) step(s uint32, c int) (uint32, []int32) {
@@ -138,6 +146,7 @@ func (a *automaton) step(s uint32, c int) (uint32, []int32) {
 		s = a.intern(st.pcs, st.kind)
 	}
 	st := a.states[s/a.width]
+	a.begin(st.kind, c)
 	a.to, a.done = a.to[:0], a.done[:0]
 	a.gen++
 	a.expand(st.pcs, st.kind, c)

@@ -66,14 +66,13 @@ func (p *program) cut() {
 		}
 	}
 	slices.Sort(p.breaks)
-	classes := map[string]uint16{}
-	key := make([]byte, 0, len(p.inst)/8+2)
-	for _, r := range p.breaks {
-		key = p.signature(r, key[:0])
-		c, ok := classes[string(key)]
+	signs := p.signatures()
+	classes := map[signature]uint16{}
+	for i, r := range p.breaks {
+		c, ok := classes[signs[i]]
 		if !ok {
 			c = uint16(len(p.sample))
-			classes[string(key)] = c
+			classes[signs[i]] = c
 			p.sample = append(p.sample, r)
 			p.kind = append(p.kind, kindOf(r))
 		}
@@ -83,6 +82,62 @@ func (p *program) cut() {
 	p.kind = append(p.kind, kindOther)
 	for r := range rune(128) {
 		p.ascii[r] = p.class(r)
+	}
+}
+
+// A signature stands for the set of instructions that take a rune: two hashes
+// of it, so that no two sets are confused.
+type signature struct {
+	a, b uint64
+	kind uint8
+}
+
+func (s *signature) add(i int) {
+	s.a = (s.a ^ uint64(i+1)) * 0x9E3779B97F4A7C15
+	s.a ^= s.a >> 29
+	s.b = (s.b + uint64(i+1)) * 0xC2B2AE3D27D4EB4F
+	s.b ^= s.b >> 31
+}
+
+// signatures finds for each run of runes which instructions take it.
+func (p *program) signatures() []signature {
+	signs := make([]signature, len(p.breaks))
+	for i, r := range p.breaks {
+		signs[i].kind = kindOf(r)
+	}
+	for i := range p.inst {
+		in := &p.inst[i]
+		switch in.Op {
+		case syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			for k, r := range p.breaks {
+				if in.MatchRune(r) {
+					signs[k].add(i)
+				}
+			}
+		case syntax.InstRune, syntax.InstRune1:
+			if len(in.Rune) == 1 {
+				p.sign(signs, i, in.Rune[0], in)
+				for f := unicode.SimpleFold(in.Rune[0]); f != in.Rune[0]; f = unicode.SimpleFold(f) {
+					p.sign(signs, i, f, in)
+				}
+				continue
+			}
+			for k := 0; k < len(in.Rune); k += 2 {
+				from, _ := slices.BinarySearch(p.breaks, in.Rune[k])
+				for ; from < len(p.breaks) && p.breaks[from] <= in.Rune[k+1]; from++ {
+					signs[from].add(i)
+				}
+			}
+		default:
+		}
+	}
+	return signs
+}
+
+// sign adds instruction i to the run of the single rune r, if it takes it.
+func (p *program) sign(signs []signature, i int, r rune, in *syntax.Inst) {
+	if k, ok := slices.BinarySearch(p.breaks, r); ok && in.MatchRune(r) {
+		signs[k].add(i)
 	}
 }
 
@@ -101,26 +156,6 @@ func addBounds(bounds map[rune]bool, in *syntax.Inst) {
 	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 		bounds[f], bounds[f+1] = true, true
 	}
-}
-
-// signature is what every instruction says to r, as a key.
-func (p *program) signature(r rune, key []byte) []byte {
-	var bits, n byte
-	for i := range p.inst {
-		in := &p.inst[i]
-		if consumes(in.Op) && in.MatchRune(r) {
-			bits |= 1 << n
-		}
-		if n++; n == 8 {
-			key = append(key, bits)
-			bits, n = 0, 0
-		}
-	}
-	return append(key, bits, kindOf(r))
-}
-
-func consumes(op syntax.InstOp) bool {
-	return op == syntax.InstRune || op == syntax.InstRune1 || op == syntax.InstRuneAny || op == syntax.InstRuneAnyNotNL
 }
 
 func kindOf(r rune) uint8 {

@@ -8,6 +8,7 @@ package ngram
 
 import (
 	"math"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -45,10 +46,10 @@ type token struct {
 type Work struct {
 	tokens  []token
 	runes   []rune
-	hashes  []uint32
-	alone   []float32 // sums up to token i, excluding it
-	pairs   []float32
-	triples []float32
+	upTo    []float32 // what the words before i add, with all pairs and triples
+	skipped []float32 // of that, what a window that begins at word i must not count
+	cache   []remembered
+	cached  *Model // whose weights the cache holds
 	peaks   []Peak
 	feats   []uint32 // filled when collecting
 	collect bool
@@ -131,12 +132,9 @@ func (w *Work) features(t *token, before1, before2, mark uint32, m *Model) {
 	}
 	t.hash = h
 	t.firstFeature = int32(len(w.feats))
-	t.alone = w.add(finish(mix(h, kindWord)), false, m)
+	t.alone = w.word(h, m)
 	if mark != 0 {
 		t.alone += w.add(finish(mix(mark, kindMark)), false, m)
-	}
-	if len(w.runes) <= longestWord {
-		t.alone += w.pieces(m)
 	}
 	t.pairFeature = int32(len(w.feats))
 	if before1 != 0 {
@@ -148,6 +146,46 @@ func (w *Work) features(t *token, before1, before2, mark uint32, m *Model) {
 		t.triple += w.add(finish(mix((before2*prime^before1)*prime^h, kindTriple)), false, m)
 	}
 	t.lastFeature = int32(len(w.feats))
+}
+
+// A remembered word with what it adds alone: texts repeat their words.
+type remembered struct {
+	runes [cachedWord]rune
+	n     int8
+	alone float32
+}
+
+const (
+	cacheSize  = 1 << 11
+	cachedWord = 14 // longest word that is remembered
+)
+
+// word is what the word in w.runes, whose hash is h, adds alone.
+func (w *Work) word(h uint32, m *Model) float32 {
+	n := len(w.runes)
+	if w.collect || m == nil || n > cachedWord {
+		return w.fresh(h, m)
+	}
+	if w.cached != m {
+		w.cached, w.cache = m, make([]remembered, cacheSize)
+	}
+	c := &w.cache[(h^h>>16)%cacheSize]
+	if int(c.n) == n && slices.Equal(c.runes[:n], w.runes) {
+		return c.alone
+	}
+	c.alone = w.fresh(h, m)
+	c.n = int8(n)
+	copy(c.runes[:], w.runes)
+	return c.alone
+}
+
+// fresh adds up the word and its pieces.
+func (w *Work) fresh(h uint32, m *Model) float32 {
+	sum := w.add(finish(mix(h, kindWord)), false, m)
+	if len(w.runes) <= longestWord {
+		sum += w.pieces(m)
+	}
+	return sum
 }
 
 // pieces adds the runs of 3 to 5 characters of the word with its ends marked.
@@ -221,23 +259,44 @@ var norms = func() (t [longestWindow + 1]float32) {
 	return t
 }()
 
-// sums makes the running sums of the tokens.
+// sums makes the running sums of the tokens: a window from word i to j adds
+// upTo[j] - skipped[i], because pairs and triples count when all their words are
+// inside.
 func (w *Work) sums() {
 	n := len(w.tokens)
-	w.alone, w.pairs, w.triples = append(w.alone[:0], 0), append(w.pairs[:0], 0), append(w.triples[:0], 0)
+	w.upTo, w.skipped = append(w.upTo[:0], 0), w.skipped[:0]
+	total := float32(0)
 	for i := range n {
 		t := &w.tokens[i]
-		w.alone = append(w.alone, w.alone[i]+t.alone)
-		w.pairs = append(w.pairs, w.pairs[i]+t.pair)
-		w.triples = append(w.triples, w.triples[i]+t.triple)
+		skip := total + t.pair + t.triple
+		if i+1 < n {
+			skip += w.tokens[i+1].triple
+		}
+		w.skipped = append(w.skipped, skip)
+		total += t.alone + t.pair + t.triple
+		w.upTo = append(w.upTo, total)
 	}
 }
 
-// window is the score of words i to j before the bias. Pairs and triples count
-// when all their words are inside.
+// window is the score of words i to j before the bias.
 func (w *Work) window(i, j int) float32 {
-	s := w.alone[j] - w.alone[i]
-	s += w.pairs[j] - w.pairs[min(i+1, j)]
-	s += w.triples[j] - w.triples[min(i+2, j)]
-	return s * norms[j-i]
+	if j == i+1 {
+		return w.tokens[i].alone * norms[1]
+	}
+	return (w.upTo[j] - w.skipped[i]) * norms[j-i]
+}
+
+// worst is the highest-scoring window that ends at word j, and where it begins.
+func (w *Work) worst(j int) (float32, int) {
+	best, from := w.tokens[j-1].alone*norms[1], j-1
+	end := w.upTo[j]
+	for _, l := range lengths[1:] {
+		if l > j {
+			break
+		}
+		if s := (end - w.skipped[j-l]) * norms[l]; s > best {
+			best, from = s, j-l
+		}
+	}
+	return best, from
 }

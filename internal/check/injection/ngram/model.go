@@ -36,15 +36,7 @@ func (m *Model) Peaks(text []byte, cell int, w *Work) []Peak {
 	w.peaks = w.peaks[:0]
 	n := len(w.tokens)
 	for j := 1; j <= n; j++ {
-		best, from := float32(Nothing), 0
-		for _, l := range lengths {
-			if l > j {
-				break
-			}
-			if s := w.window(j-l, j); s > best {
-				best, from = s, j-l
-			}
-		}
+		best, from := w.worst(j)
 		end := int(w.tokens[j-1].end)
 		p := Peak{int(w.tokens[from].start), end, m.bias + float64(best)}
 		if k := len(w.peaks); k > 0 && w.peaks[k-1].End/cell == end/cell {

@@ -98,13 +98,8 @@ func (t *trainer) learn(e *Example, whole bool) {
 			continue
 		}
 		for j := 1; j <= n; j++ {
-			for _, l := range lengths {
-				if l > j {
-					break
-				}
-				if sc := t.work.window(j-l, j); sc > best {
-					best, view, from, to = sc, v, j-l, j
-				}
+			if sc, i := t.work.worst(j); sc > best {
+				best, view, from, to = sc, v, i, j
 			}
 		}
 	}
@@ -199,12 +194,8 @@ func (m *Model) Score(e *Example) float64 {
 		}
 		w.sums()
 		for j := 1; j <= len(w.tokens); j++ {
-			for _, l := range lengths {
-				if l > j {
-					break
-				}
-				best = max(best, m.bias+float64(w.window(j-l, j)))
-			}
+			sc, _ := w.worst(j)
+			best = max(best, m.bias+float64(sc))
 		}
 	}
 	return best

@@ -38,7 +38,10 @@ type undo func(b []byte) (text []byte, n int)
 func decode(dst, src *raw, gaps []Gap) (changed bool, _ []Gap) {
 	dst.b, dst.at = dst.b[:0], dst.at[:0]
 	b := src.b
-	dense := countEscapes(b)
+	dense, found := countEscapes(b)
+	if !found {
+		return false, gaps
+	}
 	for i := 0; i < len(b); {
 		text, n, looks := decodeAt(b, i, dense)
 		if n == 0 {
@@ -75,29 +78,58 @@ type escapes struct{ percent, entity, printable, slash int }
 // few is how many such marks a text may have by chance.
 const few = 2
 
-func countEscapes(b []byte) (e escapes) {
-	for i := 0; i+2 < len(b); i++ {
-		switch b[i] {
-		case '%':
-			if isHex(b[i+1]) && isHex(b[i+2]) {
-				e.percent++
+// countEscapes counts them, and reports whether anything in the text may be
+// encoded at all: most texts are done with here.
+func countEscapes(b []byte) (e escapes, found bool) {
+	run, wide := 0, false
+	for i, c := range b {
+		if encodes[c] {
+			if run++; run >= shortestRun {
+				found = true
 			}
-		case '&':
-			if b[i+1] == '#' || letters(b[i+1:]) >= 2 {
-				e.entity++
-			}
-		case '=':
-			if isHex(b[i+1]) && isHex(b[i+2]) {
-				e.printable++
-			}
-		case '\\':
-			if b[i+1] == 'u' || b[i+1] == 'x' || b[i+1] == 'U' {
-				e.slash++
-			}
+			continue
+		}
+		run = 0
+		if c >= utf8.RuneSelf {
+			wide = wide || c == 0xF3 || c == 0xEF // lead bytes of tags and selectors
+			continue
+		}
+		if i+2 < len(b) {
+			e.count(b[i:])
 		}
 	}
-	return e
+	return e, found || wide || e.percent > few || e.entity > few || e.printable > few || e.slash > few
 }
+
+// count looks at one byte that is no letter of base64.
+func (e *escapes) count(b []byte) {
+	switch b[0] {
+	case '%':
+		if isHex(b[1]) && isHex(b[2]) {
+			e.percent++
+		}
+	case '&':
+		if b[1] == '#' || letters(b[1:]) >= 2 {
+			e.entity++
+		}
+	case '=':
+		if isHex(b[1]) && isHex(b[2]) {
+			e.printable++
+		}
+	case '\\':
+		if b[1] == 'u' || b[1] == 'x' || b[1] == 'U' {
+			e.slash++
+		}
+	}
+}
+
+// encodes are the letters of base64, its URL form and hexadecimal.
+var encodes = func() (t [256]bool) {
+	for c := range 256 {
+		t[c] = isBase64(byte(c))
+	}
+	return t
+}()
 
 // decodeAt tries what can begin at b[i]. n > 0 with nil text is a run to be
 // copied as it stands.

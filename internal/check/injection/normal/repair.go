@@ -8,24 +8,31 @@ import (
 // Words is what the repairs know: the words a rule or a phrase cares about and
 // the commonest words of a language. It is immutable.
 type Words struct {
-	known   map[string]bool
+	words   map[string]entry
 	jumbled map[string]string // first letter, middle sorted, last letter -> word
-	shifts  map[string]uint8  // a common word moved k letters on -> k
-	mirror  map[string]bool   // a common word from the end
+	letters map[uint64]bool   // what mixture says of each of those
 	longest int
+}
+
+// An entry is what one run of letters may be.
+type entry struct {
+	known  bool
+	mirror bool  // a common word from the end
+	shift  uint8 // a common word moved so many letters on; 0: none, or it could be several
 }
 
 // NewWords makes the lexicon from common words and key words: common ones say
 // what language is, key ones are also looked for jumbled.
 func NewWords(common, key []string) *Words {
-	w := &Words{known: map[string]bool{}, jumbled: map[string]string{}, shifts: map[string]uint8{}, mirror: map[string]bool{}}
+	w := &Words{words: map[string]entry{}, jumbled: map[string]string{}, letters: map[uint64]bool{}}
 	for _, c := range append(slices.Clone(common), key...) {
-		w.known[c] = true
+		w.words[c] = entry{known: true}
 		w.longest = max(w.longest, len(c))
 	}
 	for _, k := range key {
 		if len(k) >= shortestJumble {
 			w.jumbled[string(jumble([]byte(k)))] = k
+			w.letters[mixture([]byte(k))] = true
 		}
 	}
 	for _, c := range common {
@@ -34,22 +41,41 @@ func NewWords(common, key []string) *Words {
 		}
 		m := []byte(c)
 		slices.Reverse(m)
-		if !w.known[string(m)] {
-			w.mirror[string(m)] = true
-		}
+		w.other(m, entry{mirror: true})
 		for k := uint8(1); k < 26; k++ {
 			s := []byte(c)
 			shift(s, k)
-			if !w.known[string(s)] {
-				if _, twice := w.shifts[string(s)]; twice {
-					w.shifts[string(s)] = 0 // two words, two shifts: says nothing
-				} else {
-					w.shifts[string(s)] = k
-				}
-			}
+			w.other(s, entry{shift: k})
 		}
 	}
 	return w
+}
+
+// other notes what an unknown run of letters may be. One that two shifts give
+// says nothing.
+func (w *Words) other(run []byte, e entry) {
+	old, ok := w.words[string(run)]
+	switch {
+	case old.known:
+		return
+	case ok && old.shift != 0 && e.shift != 0:
+		e.shift = 0
+	case ok:
+		e.shift = max(e.shift, old.shift)
+	}
+	e.mirror = e.mirror || old.mirror
+	w.words[string(run)] = e
+}
+
+// mixture is the same for all words with the same ends and the same letters
+// between.
+func mixture(w []byte) uint64 {
+	sum := uint64(len(w))
+	for _, c := range w[1 : len(w)-1] {
+		x := uint64(c) * 0x9E3779B97F4A7C15
+		sum += x ^ x>>32
+	}
+	return sum*31 + uint64(w[0])<<8 + uint64(w[len(w)-1])
 }
 
 const shortestJumble = 5
@@ -94,22 +120,27 @@ func (w *Words) count(v *View) (t tally) {
 			continue
 		}
 		single = 0
-		switch {
-		case len(word) > w.longest+2:
-		case w.known[string(word)]:
-			t.known++
-		case w.mirror[string(word)]:
-			t.mirror++
-			t.shift[w.shifts[string(word)]]++
-		default:
-			t.shift[w.shifts[string(word)]]++
-			t.leet = t.leet || mixed(word)
-			t.jumbled = t.jumbled || len(word) >= shortestJumble
+		if len(word) <= w.longest+2 {
+			w.countWord(&t, word)
 		}
 		i = j
 	}
 	t.shift[0] = 0
 	return t
+}
+
+func (w *Words) countWord(t *tally, word []byte) {
+	e := w.words[string(word)]
+	if e.known {
+		t.known++
+		return
+	}
+	if e.mirror {
+		t.mirror++
+	}
+	t.shift[e.shift]++
+	t.leet = t.leet || mixed(word)
+	t.jumbled = t.jumbled || len(word) >= shortestJumble && w.letters[mixture(word)]
 }
 
 // wordEnd returns the end of the word of ASCII letters, digits and the signs
@@ -170,7 +201,7 @@ func (w *Words) repair(dst, v *View) bool {
 
 // mend gives the known word that w was meant to be.
 func (w *Words) mend(word []byte) (string, bool) {
-	if len(word) < 2 || len(word) > w.longest+2 || w.known[string(word)] {
+	if len(word) < 2 || len(word) > w.longest+2 || w.words[string(word)].known {
 		return "", false
 	}
 	if mixed(word) {
@@ -180,7 +211,7 @@ func (w *Words) mend(word []byte) (string, bool) {
 				buf[i] = l
 			}
 		}
-		if w.known[string(buf)] {
+		if w.words[string(buf)].known {
 			return string(buf), true
 		}
 		for i, c := range word {
@@ -188,12 +219,12 @@ func (w *Words) mend(word []byte) (string, bool) {
 				buf[i] = 'l'
 			}
 		}
-		if w.known[string(buf)] {
+		if w.words[string(buf)].known {
 			return string(buf), true
 		}
 		return "", false
 	}
-	if len(word) >= shortestJumble {
+	if len(word) >= shortestJumble && w.letters[mixture(word)] {
 		if k, ok := w.jumbled[string(jumble(slices.Clone(word)))]; ok {
 			return k, true
 		}
@@ -291,7 +322,7 @@ func (w *Words) segment(run []byte) []int {
 	for i := 1; i <= len(run); i++ {
 		cost[i], from[i] = cost[i-1]+10, i-1 // a letter that belongs to no word
 		for l := 1; l <= min(i, w.longest); l++ {
-			if w.known[string(run[i-l:i])] && cost[i-l]+3 < cost[i] {
+			if w.words[string(run[i-l:i])].known && cost[i-l]+3 < cost[i] {
 				cost[i], from[i] = cost[i-l]+3, i-l
 			}
 		}
