@@ -103,7 +103,7 @@ func checkRequests(t *testing.T, path string, n int) {
 		byID[row["id"].(string)] = row
 	}
 	for _, c := range calls {
-		plan, _, ok := batch.SplitID(c.CustomID)
+		plan, _, ok := strings.Cut(c.CustomID, "/")
 		row := byID[plan]
 		if !ok || row == nil || c.Method != "POST" || c.URL != "/v1/chat/completions" || len(c.Body.Messages) != 2 || c.Body.Model == "" {
 			t.Fatalf("not a request: %+v", c)
@@ -145,7 +145,7 @@ func TestEvalImportRefusesBadUse(t *testing.T) {
 		{"eval", "import", "--stage", "chief", "--replies", empty, "--out", dir},
 		{"eval", "import", "--stage", "judges", "--out", dir},
 		{"eval", "requests", "--panel", "a,a", "--out", filepath.Join(dir, "r")},
-		{"eval", "requests", "--panel", "a/b", "--out", filepath.Join(dir, "r")},
+		{"eval", "requests", "--panel", "a b", "--out", filepath.Join(dir, "r")},
 		{"eval", "requests", "--panel", "chief", "--out", filepath.Join(dir, "r")},
 	} {
 		interlock(t, exitInput, append(args, batchArgs...)...)

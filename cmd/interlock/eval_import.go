@@ -158,7 +158,7 @@ func (r *importRun) panel() ([]string, error) {
 	names := r.cmd.Panel
 	if len(names) == 0 {
 		for _, id := range r.answers.Order {
-			if _, name, ok := batch.SplitID(id); ok && name != chiefID && !slices.Contains(names, name) {
+			if name := r.judgeIn(id); name != "" && name != chiefID && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -168,6 +168,21 @@ func (r *importRun) panel() ([]string, error) {
 		return nil, fmt.Errorf("%s holds no answer of a judge: expected custom_id PLAN-ID/JUDGE", r.cmd.Replies)
 	}
 	return names, checkJudgeNames(names)
+}
+
+// judgeIn is the judge's part of a custom_id that belongs to a plan of the
+// suite; "" if none does. Both parts may hold slashes.
+func (r *importRun) judgeIn(id string) string {
+	plan := ""
+	for _, row := range r.rows {
+		if own := row.row.plan.ID; len(own) > len(plan) && strings.HasPrefix(id, own+"/") {
+			plan = own
+		}
+	}
+	if plan == "" {
+		return ""
+	}
+	return id[len(plan)+1:]
 }
 
 // seeds are those of an earlier import into the same folder, so that the

@@ -106,8 +106,8 @@ const chiefID = "chief"
 func checkJudgeNames(names []string) error {
 	for i, n := range names {
 		switch {
-		case n == "" || strings.ContainsAny(n, "/ \t\n"):
-			return fmt.Errorf("--panel: %q: a judge's name holds no slash and no space", n)
+		case n == "" || strings.ContainsAny(n, " \t\n"):
+			return fmt.Errorf("--panel: %q: a judge's name holds no space", n)
 		case n == chiefID || n == config.BuiltinPanel:
 			return fmt.Errorf("--panel: %q cannot be a judge's name in a file of requests", n)
 		case slices.Contains(names[:i], n):

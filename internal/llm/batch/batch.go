@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"interlock/internal/llm"
 )
@@ -58,16 +57,6 @@ func NewCall(customID, model string, r llm.Request, schema bool) Call {
 		c.Body.ResponseFormat = f
 	}
 	return c
-}
-
-// SplitID takes a custom_id apart: PLAN-ID/JUDGE. A plan's id may hold slashes,
-// a judge's name does not.
-func SplitID(customID string) (plan, judge string, ok bool) {
-	i := strings.LastIndexByte(customID, '/')
-	if i <= 0 || i == len(customID)-1 {
-		return "", "", false
-	}
-	return customID[:i], customID[i+1:], true
 }
 
 // An Answer is one line of a file of answers.

@@ -17,14 +17,6 @@ func TestNewCall(t *testing.T) {
 	if err != nil || string(b) != want {
 		t.Errorf("got %s, %v", b, err)
 	}
-	if p, j, ok := batch.SplitID("p/1/j"); !ok || p != "p/1" || j != "j" {
-		t.Errorf("split %q %q %v", p, j, ok)
-	}
-	for _, bad := range []string{"", "p", "/j", "p/"} {
-		if _, _, ok := batch.SplitID(bad); ok {
-			t.Errorf("%q was split", bad)
-		}
-	}
 }
 
 func TestShapes(t *testing.T) {
