@@ -31,7 +31,7 @@ type stages struct {
 	world  *derive.World
 }
 
-func newStages(cfg *config.Config) (*stages, error) {
+func newStages(e *env, cfg *config.Config) (*stages, error) {
 	screen, err := newScreen(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("injection screen: %w", err)
@@ -39,6 +39,9 @@ func newStages(cfg *config.Config) (*stages, error) {
 	g, err := knowledge.Embedded()
 	if err != nil {
 		return nil, fmt.Errorf("knowledge graph: %w", err)
+	}
+	if g, err = siteDocuments(e, cfg, g, screen); err != nil {
+		return nil, fmt.Errorf("the site's documents: %w", err)
 	}
 	w, err := derive.NewWorld(g)
 	if err != nil {

@@ -97,7 +97,7 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	builder, err := newStages(o.Config)
+	builder, err := newStages(e, o.Config)
 	if err != nil {
 		return nil, err
 	}

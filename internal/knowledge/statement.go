@@ -74,6 +74,8 @@ var kindTemplates = map[string]template{
 	"site_device":     {weight: 2, met: true, numbers: true, deep: true, facets: []facet{{"can_cause", outward, "can cause", 6}, {RelSameAs, outward, "kind of", 2}, {RelLocated, outward, "stands in", 1}}},
 	"site_bioagent":   {weight: 2, met: true, facets: []facet{{"handled_at", outward, "handled at", 1}}},
 	"material":        {weight: 1, facets: []facet{{RelHazard, outward, "declared", 6}, {RelStored, outward, "stored in", 1}}},
+	"passage":         {weight: 1.5, bare: true}, // of a document that the site approved: its name is the quotation with its place
+	"override":        {weight: 4, bare: true},   // of a hazard, by a named person (C40)
 	"site_rule":       {weight: 2, facets: []facet{{RelApplies, outward, "concerns", 5}}},
 	"zone":            {weight: 0.8, facets: []facet{{RelLocated, inward, "holds", 6}, {RelServes, inward, "served by", 3}}},
 	"tool":            {weight: 0.8, far: 0.1, facets: []facet{{RelCapability, outward, "means", 3}, {RelUses, outward, "uses", 4}}},
