@@ -372,7 +372,7 @@ func (n *kgNode) print(w io.Writer) {
 		fmt.Fprintf(w, "  also %s\n", strings.Join(n.Names, "; "))
 	}
 	for _, x := range n.Numbers {
-		fmt.Fprintf(w, "  %s %g %s (%s)\n", x.Name, x.Value, x.Unit, x.Source)
+		fmt.Fprintf(w, "  %s %g %s (%s)\n", x.Name, x.Value, strings.TrimPrefix(x.Unit, "1"), x.Source)
 	}
 	for i, x := range n.Edges {
 		if i == maxShownEdges {

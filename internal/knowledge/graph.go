@@ -342,6 +342,9 @@ func (g *Graph) Aliases(i int32) []Name {
 	for h := g; h != nil; h = h.base {
 		lo, _ := slices.BinarySearch(h.aliasNode, i)
 		for a := lo; a < len(h.aliasNode) && h.aliasNode[a] == i; a++ {
+			if strings.HasPrefix(h.aliasText[a], conceptPrefix) {
+				continue
+			}
 			out = append(out, Name{Text: h.aliasText[a], Node: i, Exact: h.aliasExact[a]})
 		}
 	}

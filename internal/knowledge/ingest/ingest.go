@@ -45,6 +45,11 @@ func Build(ctx context.Context, dir string, opts Options) (*knowledge.Graph, err
 	if opts.Progress != nil {
 		opts.Progress(len(list), len(list), "")
 	}
+	c := &collector{b: b, src: ownKey}
+	bridge(c)
+	if len(c.errs) > 0 {
+		return nil, c.errs[0]
+	}
 	finish(b)
 	g, err := b.Build()
 	if err != nil {

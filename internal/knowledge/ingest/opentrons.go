@@ -102,7 +102,7 @@ func (c *collector) category(name string) string {
 	if name == "" {
 		name = "other"
 	}
-	return c.node("labware-kind:"+slug(name), "labware_kind", knowledge.Safety, spaced(name))
+	return c.node("labware-kind:"+slug(name), "labware_kind", knowledge.Safety, strings.ToLower(spaced(name)))
 }
 
 func (c *collector) otLabware(id string, d *labwareFile) {

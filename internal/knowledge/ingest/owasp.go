@@ -113,6 +113,7 @@ func parseASVS(c *collector, a *archive) {
 			chapter := c.node("asvs:"+r.Chapter, "requirement_chapter", knowledge.Weakness, "ASVS "+r.ChapterName)
 			c.edge(id, knowledge.RelPartOf, section)
 			c.edge(section, knowledge.RelPartOf, chapter)
+			c.edge(chapter, knowledge.RelPartOf, c.node("owasp:ASVS", "owasp_list", knowledge.Weakness, "OWASP ASVS 5.0"))
 		}
 		return nil
 	})
@@ -138,6 +139,7 @@ func parseAISVS(c *collector, a *archive) {
 			return errors.New("want a file name 0x10-Cnn-Title.md")
 		}
 		chapter := c.node("aisvs:"+number, "requirement_chapter", knowledge.Adversary, "AISVS "+spaced(name))
+		c.edge(chapter, knowledge.RelPartOf, c.node("owasp:AISVS", "owasp_list", knowledge.Adversary, "OWASP AISVS 1.0"))
 		section := chapter
 		for _, line := range strings.Split(string(f.data), "\n") {
 			if m := sectRE.FindStringSubmatch(line); m != nil {
