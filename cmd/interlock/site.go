@@ -91,7 +91,7 @@ func (c *siteLintCmd) Run(e *env) error {
 	}
 	for _, r := range sites {
 		open := r.uncovered()
-		fmt.Fprintf(e.Stdout, "%s: %d rules as code, %d of %d prose rules covered", r.profile.ID, r.rules.Len(), len(r.profile.Rules)-len(open), len(r.profile.Rules))
+		fmt.Fprintf(e.Stdout, "%s: %d rules as code beside %d of every site, %d of %d prose rules covered", r.profile.ID, len(r.profile.Checks), r.rules.Len()-len(r.profile.Checks), len(r.profile.Rules)-len(open), len(r.profile.Rules))
 		if len(open) > 0 {
 			fmt.Fprintf(e.Stdout, "; left to the judges: %s", strings.Join(open, ", "))
 		}
@@ -114,7 +114,7 @@ func (c *siteTestCmd) Run(e *env) error {
 			fmt.Fprintln(e.Stderr, "interlock:", f)
 		}
 		failed += len(failures)
-		fmt.Fprintf(e.Stdout, "%s: %d examples of %d rules, %d failed\n", r.profile.ID, n, r.rules.Len(), len(failures))
+		fmt.Fprintf(e.Stdout, "%s: %d examples of %d rules, %d failed\n", r.profile.ID, n, len(r.profile.Checks), len(failures))
 	}
 	if failed > 0 {
 		return badInput(fmt.Errorf("%d examples do not come out as their rule says", failed))

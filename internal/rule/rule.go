@@ -6,6 +6,7 @@
 package rule
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,7 +24,6 @@ import (
 // A Set holds the compiled checks of one site. It is immutable and safe for
 // concurrent use.
 type Set struct {
-	site   string
 	checks []compiled
 }
 
@@ -35,6 +35,7 @@ type compiled struct {
 	level verdict.Level
 	class verdict.Class
 	scope scope
+	own   bool // of the profile, not of every site
 }
 
 type scope uint8
@@ -48,23 +49,53 @@ const (
 // axes are the axes of quantities a rule may ask for.
 var axes = []string{"", "speed", "temperature", "temp_delta", "pressure", "rotation", "acceleration", "mass", "volume", "length", "force", "time", "flow", "concentration", "amount", "fraction", "angle", "angular_speed", "energy", "power", "money", "ramp", "density", "other"}
 
-// Compile compiles every check of the profile. The error names file, line and
-// check of each that does not compile, reads a field that is not there, or asks
+// baseProfile holds the rules of every site.
+//
+//go:embed base.yaml
+var baseProfile []byte
+
+// Base returns the rules of every site, as a profile of their own.
+func Base() (*site.Site, error) {
+	sites, err := site.Decode("base.yaml", baseProfile)
+	if err != nil {
+		return nil, fmt.Errorf("the rules of every site: %w", err)
+	}
+	return sites[0], nil
+}
+
+// Compile compiles the rules of every site and the checks of the profile. The
+// error names file, line and check of each that does not compile, reads a field that is not there, or asks
 // for a concept nobody knows.
 func Compile(s *site.Site, voc Vocabulary) (*Set, error) {
+	base, err := Base()
+	if err != nil {
+		return nil, err
+	}
+	var common []site.Check
+	for _, c := range base.Checks {
+		if !slices.ContainsFunc(s.Checks, func(own site.Check) bool { return own.ID == c.ID }) {
+			common = append(common, c)
+		}
+	}
+	return compileAll(s, common, voc)
+}
+
+// compileAll compiles the common checks and those of the profile.
+func compileAll(s *site.Site, common []site.Check, voc Vocabulary) (*Set, error) {
 	pats := patterns{}
 	env, err := newEnv(pats)
 	if err != nil {
 		return nil, err
 	}
-	set := &Set{site: s.ID}
+	set := &Set{}
 	var errs []error
-	for _, c := range s.Checks {
+	for i, c := range slices.Concat(common, s.Checks) {
 		one, err := compile(env, s, c, pats, voc)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s:%d: site %s, check %s: %w", c.File, c.Line, s.ID, c.ID, err))
 			continue
 		}
+		one.own = i >= len(common)
 		set.checks = append(set.checks, one)
 	}
 	if len(errs) > 0 {
@@ -176,7 +207,7 @@ func literal(c ast.CallExpr) (string, bool) {
 	return s, ok
 }
 
-// Len returns the number of checks.
+// Len returns the number of checks, those of every site included.
 func (s *Set) Len() int { return len(s.checks) }
 
 // Eval holds the plan against every check. Nothing stops at the first finding.

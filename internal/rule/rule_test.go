@@ -70,7 +70,7 @@ func TestCompileRefuses(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := rule.Compile(lab(check("first", "true"), check("second", tc.when)), vocabulary)
+			_, err := rule.CompileOwn(lab(check("first", "true"), check("second", tc.when)), vocabulary)
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Fatalf("got %v, want an error with %q", err, tc.want)
 			}
@@ -102,7 +102,7 @@ func TestPatterns(t *testing.T) {
 		{"step.text.startsWith('by')", "bypass it", true},
 	}
 	for _, tc := range tests {
-		set, err := rule.Compile(lab(check("c", tc.when)), vocabulary)
+		set, err := rule.CompileOwn(lab(check("c", tc.when)), vocabulary)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +117,7 @@ func TestFindingSaysWhatAndWhere(t *testing.T) {
 	t.Parallel()
 	c := check("c", "step.says('bypass')")
 	c.Covers = []string{"R9"}
-	set, err := rule.Compile(lab(c), vocabulary)
+	set, err := rule.CompileOwn(lab(c), vocabulary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestC05_RunTimeFailureIsAFlag(t *testing.T) {
 		"missing value": "call.args.speed_mm_s > 1.0",
 		"cost":          "steps.all(a, steps.all(b, steps.all(c, steps.all(d, steps.all(e, steps.all(f, a.number + b.number + c.number + d.number + e.number + f.number > 0))))))",
 	} {
-		set, err := rule.Compile(lab(check("c", when)), vocabulary)
+		set, err := rule.CompileOwn(lab(check("c", when)), vocabulary)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -156,7 +156,7 @@ func TestC05_RunTimeFailureIsAFlag(t *testing.T) {
 // Stale state is unknown (C32, C38): a rule does not see it.
 func TestC32_StaleStateIsUnknown(t *testing.T) {
 	t.Parallel()
-	set, err := rule.Compile(lab(check("c", "!('room_presence' in state) || state['room_presence'] != 'clear'")), vocabulary)
+	set, err := rule.CompileOwn(lab(check("c", "!('room_presence' in state) || state['room_presence'] != 'clear'")), vocabulary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestNumbers(t *testing.T) {
 		"step.max('mass') > 0.0":          false,
 		"step.min('mass') < 0.0":          false,
 	} {
-		set, err := rule.Compile(lab(check("c", when)), vocabulary)
+		set, err := rule.CompileOwn(lab(check("c", when)), vocabulary)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestNumbers(t *testing.T) {
 // Adding words to a step never takes a finding of "mentions" away (C3).
 func TestC03_MoreWordsNeverHideAMention(t *testing.T) {
 	t.Parallel()
-	set, err := rule.Compile(lab(check("c", "plan.mentions('bypass')")), vocabulary)
+	set, err := rule.CompileOwn(lab(check("c", "plan.mentions('bypass')")), vocabulary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func FuzzCompile(f *testing.F) {
 	f.Add("step.says('a .. b & c | @safeguard')")
 	f.Add("plan.between(1320, 360) && calls.size() > 2")
 	f.Fuzz(func(t *testing.T, when string) {
-		set, err := rule.Compile(lab(check("c", when)), vocabulary)
+		set, err := rule.CompileOwn(lab(check("c", when)), vocabulary)
 		if err != nil {
 			return
 		}
@@ -257,6 +257,56 @@ type loaded struct {
 	site    *site.Site
 	deriver *derive.Deriver
 	rules   *rule.Set
+}
+
+// The rules of every site are tested at a site that has nothing else.
+func TestBase(t *testing.T) {
+	t.Parallel()
+	base, err := rule.Base()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := derive.NewWorld(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := w.For(base)
+	set, err := rule.CompileOwn(base, d.Linker())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, failures := set.Test(d.Example)
+	for _, f := range failures {
+		t.Error(f)
+	}
+	t.Logf("%d rules, %d examples", set.Len(), n)
+}
+
+// A profile without rules as code still has those of every site, and one of
+// its own replaces the common one of that name.
+func TestEverySiteHasTheBase(t *testing.T) {
+	t.Parallel()
+	w, err := derive.NewWorld(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := &site.Site{ID: "base"} // a name like that changes nothing
+	d := w.For(bare)
+	bypass := site.CheckExample{Steps: []string{"Bypass the interlock and go on."}}
+	for name, own := range map[string][]site.Check{"bare": nil, "replaced": {check("safeguard-defeated", "false"), check("safeguard-touched", "false")}} {
+		bare.Checks = own
+		set, err := rule.Compile(bare, d.Linker())
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := d.Example(bypass)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(set.Eval(f, site.State{}, time.Time{})) > 0; got != (name == "bare") {
+			t.Errorf("%s: found %v", name, got)
+		}
+	}
 }
 
 func TestExamplesOfTheExampleSites(t *testing.T) {

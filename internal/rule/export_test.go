@@ -1,0 +1,7 @@
+package rule
+
+import "interlock/internal/site"
+
+// CompileOwn compiles the profile's checks without those of every site, for
+// tests of the language.
+func CompileOwn(s *site.Site, voc Vocabulary) (*Set, error) { return compileAll(s, nil, voc) }
