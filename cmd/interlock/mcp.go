@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strings"
-	"syscall"
 
 	"interlock/internal/gate"
 	"interlock/internal/gate/grant"
@@ -91,32 +88,15 @@ type runChildCmd struct {
 	Command []string `arg:"" passthrough:""`
 }
 
-func (c *runChildCmd) Run(e *env) error {
+func (c *runChildCmd) Run() error {
 	args := afterDashes(c.Command)
 	if len(args) == 0 {
 		return badInput(errors.New("no command"))
 	}
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	child := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // the operator's command; the group is ended by signal
 	child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
-	if err := child.Start(); err != nil {
-		return badInput(fmt.Errorf("starting %s: %w", strings.Join(args, " "), err))
+	if err := wire.Keep(child); err != nil {
+		return badInput(fmt.Errorf("running %s: %w", args[0], err))
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- child.Wait() }()
-	code := exitOK
-	select {
-	case <-asked:
-	case err := <-ended:
-		if err != nil {
-			code = exitInternal
-		}
-	}
-	// Only a group of our own is ended: that is how the gate starts this.
-	if syscall.Getpgrp() == os.Getpid() {
-		signal.Ignore(syscall.SIGTERM)
-		_ = syscall.Kill(0, syscall.SIGKILL)
-	}
-	return &exitError{Code: code}
+	return nil
 }

@@ -242,24 +242,49 @@ func TestC22_OnlyListedMetaReachesEffects(t *testing.T) {
 	}
 }
 
-// TestC22_BigResults covers R40.
+// TestC22_BigResults covers R40: every size arrives whole, and the session
+// lives on.
 func TestC22_BigResults(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{63 << 10, 65 << 10, 1_100_000, 11 << 20, 50 << 20} {
-		s := mcp.NewServer(&mcp.Implementation{Name: "big", Version: "1"}, nil)
-		body := strings.Repeat("x", size)
-		mcp.AddTool(s, &mcp.Tool{Name: "sensor.read"}, func(context.Context, *mcp.CallToolRequest, args) (*mcp.CallToolResult, any, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: body}}}, nil, nil
-		})
-		r := newRig(t)
-		for name, cs := range map[string]*mcp.ClientSession{"stdio": r.stdioTo(s, alice, nil), "http": r.httpAt(r.front(labHTTP(t, s, nil)), "alice", nil)} {
-			for range 2 { // the session lives on
-				res := call(t, cs, "sensor.read", args{"id": "x"})
-				if got := res.Content[0].(*mcp.TextContent).Text; len(got) != size {
-					t.Errorf("%s: %d bytes of %d", name, len(got), size)
-				}
+		result := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}]}`)
+		ask := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sensor.read"}}`
+		check := func(name string, answer []byte) {
+			if got := wire.Get(answer, "result"); !bytes.Equal(got, result) {
+				t.Errorf("%s: %d bytes of %d", name, len(got), len(result))
 			}
 		}
+		r := newRig(t)
+		c := rawClient(t, r, &recorder{answer: func(wire.Frame) []byte { return result }})
+		for range 2 {
+			_, answer := c.post(ask)
+			check("http", answer)
+		}
+		client, down := lines()
+		up, server := lines()
+		done := make(chan error, 1)
+		go func() { done <- r.gate.Pump(t.Context(), alice, "lab", down, up) }()
+		go func() {
+			for {
+				raw, err := server.Read()
+				if err != nil {
+					return
+				}
+				f, _ := wire.ParseServer(raw)
+				_ = server.Write(wire.Reply(f.ID, result))
+			}
+		}()
+		if err := client.Write([]byte(ask)); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("stdio", answer)
+		_ = client.Close()
+		<-done
+		_ = server.Close()
 	}
 }
 
