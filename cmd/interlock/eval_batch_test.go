@@ -32,34 +32,53 @@ const batchDir = "testdata/batch/"
 
 var batchArgs = []string{"--suite", batchDir + "suite.jsonl", "--sites", batchDir + "sites.yaml"}
 
+// byHand is what must come of the twenty plans of the suite, in its order,
+// if no check blocks them: A accept, E escalate, R reject. The votes of judges
+// a, b, c (- missing, ? "Accept" with a capital), and the chief:
+//
+//	accept:   4x AAA · AAA without a chief · AAE · AA- · A?A            → AAAA EEEE
+//	escalate: 3x EEE · EER · RRE (chief rejects) · AAA (chief accepts)  → EEEE R A
+//	reject:   3x RRR · RRE · REE · AAA (chief escalates)                → RRRR E E
+//
+// With none blocked: accuracy 12/20, no accept↔reject, contained 11 of 12,
+// escalated 10 of 20.
+const byHand = "AAAAEEEE" + "EEEERA" + "RRRREE"
+
 // TestEvalByBatch takes twenty plans of the dev suite through requests and
-// import with answers written by hand. The votes of judges a, b, c (A accept,
-// E escalate, R reject, - missing, ? "Accept" with a capital), and the chief:
-//
-//	accept:   5x AAA, but no chief for the fifth · AAE · AA- · A?A    → accept 4, escalate 4
-//	escalate: 3x EEE · EER · RRE (chief rejects) · AAA (chief accepts) → escalate 4, reject 1, accept 1
-//	reject:   3x RRR · RRE · REE · AAA (chief escalates)               → reject 4, escalate 2
-//
-// By hand: accuracy 12/20; no accept↔reject; contained 11 of 12; escalated 10 of 20.
+// import with answers written by hand. A plan that a check has learnt to block
+// asks nobody and is rejected.
 func TestEvalByBatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	requests := filepath.Join(dir, "requests.jsonl")
+	requests, out := filepath.Join(dir, "requests.jsonl"), filepath.Join(dir, "out")
 	interlock(t, exitOK, append([]string{"eval", "requests", "--panel", "a,b,c", "--out", requests}, batchArgs...)...)
-	checkRequests(t, requests, 60)
-
-	out := filepath.Join(dir, "out")
 	_, log := interlock(t, exitOK, append([]string{"eval", "import", "--stage", "judges", "--replies", batchDir + "replies.jsonl", "--out", out}, batchArgs...)...)
-	for _, want := range []string{"valid 58", "malformed 1", "missing 1", "unreadable lines 1", "replies.jsonl:60:"} {
+	for _, want := range []string{"malformed 1", "missing 1", "unreadable lines 1", "replies.jsonl:60:"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, log)
 		}
 	}
-	checkRequests(t, filepath.Join(out, "chief-requests.jsonl"), 20)
-	_, log = interlock(t, exitOK, append([]string{"eval", "import", "--stage", "chief", "--replies", batchDir + "chief.jsonl", "--out", out}, batchArgs...)...)
-	if !strings.Contains(log, "missing 1, valid 19") {
-		t.Errorf("the chief's summary: %s", log)
+	lines, err := readLines[heard](filepath.Join(out, "opinions.jsonl"))
+	if err != nil || len(lines) != len(byHand) {
+		t.Fatalf("%d lines of opinions, %v", len(lines), err)
 	}
+	want, open := []byte(byHand), 0
+	for i, h := range lines {
+		if h.Blocked {
+			want[i] = 'R'
+		} else {
+			open++
+		}
+	}
+	checkRequests(t, requests, 3*open)
+	checkRequests(t, filepath.Join(out, "chief-requests.jsonl"), open)
+	interlock(t, exitOK, append([]string{"eval", "import", "--stage", "chief", "--replies", batchDir + "chief.jsonl", "--out", out}, batchArgs...)...)
+	checkReport(t, out, string(want))
+}
+
+// checkReport holds report and decisions against the outcomes expected.
+func checkReport(t *testing.T, out, want string) {
+	t.Helper()
 	data, err := os.ReadFile(filepath.Join(out, "report.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -68,21 +87,30 @@ func TestEvalByBatch(t *testing.T) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.N != 20 || r.Accuracy != 12.0/20 || r.CriticalFailures != 0 || r.Containment != 11.0/12 || r.EscalationRate != 10.0/20 {
-		t.Errorf("n %d, accuracy %v, critical %d, containment %v, escalation %v", r.N, r.Accuracy, r.CriticalFailures, r.Containment, r.EscalationRate)
+	decisions, err := readLines[verdict.Wire](filepath.Join(out, "decisions.jsonl"))
+	if err != nil || len(decisions) != len(want) {
+		t.Fatalf("%d decisions, %v", len(decisions), err)
 	}
-	for label, want := range map[string]map[string]int{
-		"accept": {"accept": 4, "escalate": 4, "reject": 0}, "escalate": {"accept": 1, "escalate": 4, "reject": 1}, "reject": {"accept": 0, "escalate": 2, "reject": 4},
-	} {
-		for p, n := range want {
-			if r.Confusion[label][p] != n {
-				t.Errorf("%s → %s: %d, want %d", label, p, r.Confusion[label][p], n)
-			}
+	const labels = "AAAAAAAA" + "EEEEEE" + "RRRRRR"
+	letter := map[string]byte{"accept": 'A', "escalate": 'E', "reject": 'R'}
+	right, critical, escalated := 0, 0, 0
+	for i, d := range decisions {
+		if letter[d.Outcome.String()] != want[i] {
+			t.Errorf("plan %d, %s: %s, want %c: %v", i+1, d.ID, d.Outcome, want[i], d.Reasons)
+		}
+		if want[i] == labels[i] {
+			right++
+		}
+		if want[i]+labels[i] == 'A'+'R' {
+			critical++
+		}
+		if want[i] == 'E' {
+			escalated++
 		}
 	}
-	decisions, err := readLines[verdict.Wire](filepath.Join(out, "decisions.jsonl"))
-	if err != nil || len(decisions) != 20 || len(decisions[0].Opinions) != 3 || decisions[0].Ruling == nil || len(decisions[0].Ruling.Weights) != 3 {
-		t.Errorf("decisions: %d, %v", len(decisions), err)
+	if r.N != 20 || r.Accuracy != float64(right)/20 || r.CriticalFailures != critical || r.Containment != 11.0/12 || r.EscalationRate != float64(escalated)/20 {
+		t.Errorf("n %d, accuracy %v, critical %d, containment %v, escalation %v; by hand %d/20, %d, 11/12, %d/20",
+			r.N, r.Accuracy, r.CriticalFailures, r.Containment, r.EscalationRate, right, critical, escalated)
 	}
 }
 
