@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -289,4 +290,23 @@ func TestProfilesAreCovered(t *testing.T) {
 	if things == 0 || float64(known) < 0.85*float64(things) {
 		t.Errorf("only %d of %d", known, things)
 	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	over, err := Overlay(public(t), profile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := over.Retrieve(seedsOf(t, over, append(benchSeeds, "site:hp1")...), 900)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if got := over.Retrieve(seedsOf(t, over, append(slices.Clone(benchSeeds), "site:hp1")...), 900); !slices.Equal(got, want) {
+				t.Error("another goroutine got another answer")
+			}
+			_ = over.Lookup("acetone")
+		})
+	}
+	wg.Wait()
 }
