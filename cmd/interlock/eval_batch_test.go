@@ -72,8 +72,12 @@ func TestEvalByBatch(t *testing.T) {
 	}
 	checkRequests(t, requests, 3*open)
 	checkRequests(t, filepath.Join(out, "chief-requests.jsonl"), open)
-	interlock(t, exitOK, append([]string{"eval", "import", "--stage", "chief", "--replies", batchDir + "chief.jsonl", "--out", out}, batchArgs...)...)
+	interlock(t, exitOK, append([]string{"eval", "import", "--stage", "chief", "--replies", batchDir + "chief.jsonl", "--out", out, "--sizes", "1,3", "--alpha", "0.9,0.95"}, batchArgs...)...)
 	checkReport(t, out, string(want))
+	studies, err := readLines[study](filepath.Join(out, "panels.json"))
+	if err != nil || len(studies) != 1 || len(studies[0].Sizes) != 2 || studies[0].Sizes[0].Panels != 3 || len(studies[0].Alpha) != 2 || studies[0].FleissKappa == nil {
+		t.Errorf("the study: %+v, %v", studies, err)
+	}
 }
 
 // checkReport holds report and decisions against the outcomes expected.

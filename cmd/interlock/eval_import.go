@@ -34,6 +34,7 @@ type evalImportCmd struct {
 	Chief    string   `help:"Model named in the chief's requests; at stage chief, builtin rules without answers." default:"chief" placeholder:"NAME"`
 	Ablation string   `help:"As the requests had it, or sighted-chief." enum:",no-evidence,no-findings,sighted-chief" default:""`
 	JSON     bool     `help:"Print the report as JSON."`
+	studyFlags
 }
 
 // The files of an evaluation's folder.
@@ -307,6 +308,13 @@ func (r *importRun) chief() error {
 		return err
 	}
 	r.summary("rulings")
+	labels := make([]eval.Label, len(r.rows))
+	for i, row := range r.rows {
+		labels[i] = row.row.label
+	}
+	if err := r.cmd.run(r.env, r.cmd.Out, labels, reports); err != nil {
+		return err
+	}
 	if r.cmd.JSON {
 		writeJSON(r.env.Stdout, out)
 		return nil

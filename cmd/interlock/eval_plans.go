@@ -24,6 +24,7 @@ type evalPlansCmd struct {
 	Out    string `help:"Write report.json and decisions.jsonl here." type:"path" placeholder:"DIR"`
 	JSON   bool   `help:"Print the report as JSON."`
 	panelFlags
+	studyFlags
 }
 
 func (c *evalPlansCmd) Run(e *env) error {
@@ -52,6 +53,13 @@ func (c *evalPlansCmd) Run(e *env) error {
 		if err := writeEvaluation(c.Out, report, reports); err != nil {
 			return err
 		}
+	}
+	labels := make([]eval.Label, len(suite))
+	for i, row := range suite {
+		labels[i] = row.label
+	}
+	if err := c.run(e, c.Out, labels, reports); err != nil {
+		return err
 	}
 	if c.JSON {
 		writeJSON(e.Stdout, report)
