@@ -66,7 +66,7 @@ func TestC21_ADeviationSuspendsThePlan(t *testing.T) {
 		if got := code(t, res); got != "deviation" {
 			t.Fatalf("other arguments: %q", got)
 		}
-		m := res.StructuredContent.(map[string]any)
+		m := refusal(res)
 		if m["on_abort"] == nil || m["next_call"] == nil {
 			t.Errorf("the refusal offers neither the next call nor on_abort: %v", m)
 		}

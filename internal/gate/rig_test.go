@@ -312,15 +312,24 @@ func call(t testing.TB, cs *mcp.ClientSession, tool string, a args) *mcp.CallToo
 // code returns the code of a refusal, "" for a call that passed.
 func code(t testing.TB, res *mcp.CallToolResult) string {
 	t.Helper()
-	m, _ := res.StructuredContent.(map[string]any)
 	if !res.IsError {
 		return ""
 	}
-	s, _ := m["code"].(string)
+	s, _ := refusal(res)["code"].(string)
 	if s == "" {
 		s = "tool-error"
 	}
 	return s
+}
+
+// refusal returns what a refused call says: of a server's tool in _meta, of
+// the gate's own as structured content.
+func refusal(res *mcp.CallToolResult) map[string]any {
+	m, ok := res.Meta["interlock/refusal"].(map[string]any)
+	if !ok {
+		m, _ = res.StructuredContent.(map[string]any)
+	}
+	return m
 }
 
 func text(res *mcp.CallToolResult) string {
@@ -358,4 +367,12 @@ func heatPlan(more ...args) args {
 // versioned are the client's options for an older protocol.
 func versioned(v string) *mcp.ClientSessionOptions {
 	return &mcp.ClientSessionOptions{ProtocolVersion: v}
+}
+
+func mustJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
 }

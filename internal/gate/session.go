@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -252,8 +253,29 @@ func (s *Session) denied(ctx context.Context, f wire.Frame, call callFrame, d *d
 	if d.Code == codeUnknown { // as the server itself would answer
 		return Out{Down: wire.ErrorReply(f.ID, wire.CodeInvalidParams, d.Reason, nil)}
 	}
-	return Out{Down: s.toolReply(f.ID, d, true, d.Reason)}
+	return Out{Down: s.refusal(f.ID, d)}
 }
+
+// refusal writes a refused call as the tool's result. Clients hold structured
+// content against the tool's own schema, so ours goes into _meta, and as text
+// for the model that reads it.
+func (s *Session) refusal(id []byte, d *denial) []byte {
+	body, err := json.Marshal(d)
+	if err != nil {
+		return wire.ErrorReply(id, wire.CodeRefused, d.Reason, nil)
+	}
+	item := func(text string) []byte {
+		return wire.Object(wire.Field{Key: "type", Value: []byte(`"text"`)}, wire.Field{Key: "text", Value: wire.Quote(text)})
+	}
+	return wire.Reply(id, wire.Object(s.resultFields(
+		wire.Field{Key: "content", Value: list([][]byte{item("Refused by the gate: " + d.Reason), item(string(body))})},
+		wire.Field{Key: "isError", Value: []byte("true")},
+		wire.Field{Key: "_meta", Value: wire.Object(wire.Field{Key: refusalKey, Value: body})},
+	)...))
+}
+
+// refusalKey is where a refusal stands in _meta.
+const refusalKey = "interlock/refusal"
 
 // cancelled notes that the client waits no more: the call may or may not
 // happen, so a result that does not come in time makes it unknown.

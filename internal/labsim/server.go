@@ -122,13 +122,15 @@ func (l *Lab) readings() {
 		ID string `json:"id"`
 	}
 	type reading struct {
-		ID    string `json:"id"`
-		Value any    `json:"value"`
-		Unit  string `json:"unit,omitempty"`
+		ID     string  `json:"id"`
+		Value  string  `json:"value"`            // as people read it
+		Number float64 `json:"number,omitempty"` // the same, if it is a number
+		Unit   string  `json:"unit,omitempty"`
 	}
 	read(l, "sensor.read", "Read a sensor: o2_room, fh1_flow, hp1_temp, pr1_pressure or room_presence.", func(in sensor) (reading, error) {
 		v, unit, err := l.read(in.ID)
-		return reading{in.ID, v, unit}, err
+		x, _ := v.(float64)
+		return reading{in.ID, fmt.Sprint(v), x, unit}, err
 	})
 	type device struct {
 		Device string `json:"device"`
