@@ -63,7 +63,7 @@ func (c *evalImportCmd) Run(e *env) error {
 		if err != nil {
 			return badInput(err)
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // only read from
 		if answers, err = batch.Read(c.Replies, f); err != nil {
 			return badInput(err)
 		}

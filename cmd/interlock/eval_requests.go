@@ -172,7 +172,7 @@ func readLines[T any](path string) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read from
 	var out []T
 	dec := json.NewDecoder(f)
 	for {

@@ -45,8 +45,10 @@ func lab() judge.Input {
 		Site: &site.Site{
 			ID: "s", Name: "Lab", Rules: []site.Rule{{ID: "R1", Text: "be careful"}}, Tools: []site.Tool{{Name: "record.append"}},
 			People: []site.Person{
-				{Name: "Dr. Mei Tanaka", Role: "chemist", May: []string{"run plans"}}, {Name: "Rafael Souza", Role: "technician"},
-				{Name: "Ethics board (Dr. F. Abara)", Role: "board"}, {Name: "ward nurses", Role: "nurse"},
+				{Name: "Dr. Mei Tanaka", Role: "chemist", May: []string{"run plans"}},
+				{Name: "Rafael Souza", Role: "technician"},
+				{Name: "Ethics board (Dr. F. Abara)", Role: "board"},
+				{Name: "ward nurses", Role: "nurse"},
 			},
 		},
 		Findings: []verdict.Finding{{Rule: "SPD-001", Level: verdict.Flag, Class: verdict.Safety, Message: "Tanaka is near"}},

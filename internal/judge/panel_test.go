@@ -19,7 +19,6 @@ type mock struct {
 	after        time.Duration // negative: hangs and ignores its context
 	say          verdict.Opinion
 	panics       bool
-	asked        *int
 }
 
 func (m mock) Name() string   { return m.name }

@@ -30,7 +30,7 @@ func newAnthropic(c Config, client *http.Client) *claude {
 
 func (c *claude) ask(ctx context.Context, r llm.Request, dropped func(string) bool) (llm.Reply, error) {
 	p := anthropic.MessageNewParams{
-		Model:     anthropic.Model(c.config.Model),
+		Model:     c.config.Model,
 		MaxTokens: int64(c.config.MaxTokens),
 		System:    []anthropic.TextBlockParam{{Text: r.System}},
 		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(r.Prompt))},
@@ -57,7 +57,7 @@ func (c *claude) ask(ctx context.Context, r llm.Request, dropped func(string) bo
 		}
 	}
 	return llm.Reply{
-		Text: text.String(), Model: string(m.Model), Stop: claudeStop(m.StopReason),
+		Text: text.String(), Model: m.Model, Stop: claudeStop(m.StopReason),
 		InputTokens:  int(m.Usage.InputTokens + m.Usage.CacheCreationInputTokens + m.Usage.CacheReadInputTokens),
 		OutputTokens: int(m.Usage.OutputTokens),
 	}, nil

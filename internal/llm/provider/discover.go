@@ -54,8 +54,10 @@ type LocalServer struct{ Name, Base string }
 // LocalServers lists the usual places on this machine.
 func LocalServers() []LocalServer {
 	return []LocalServer{
-		{"ollama", "http://127.0.0.1:11434/v1/"}, {"lmstudio", "http://127.0.0.1:1234/v1/"},
-		{"vllm", "http://127.0.0.1:8000/v1/"}, {"llamacpp", "http://127.0.0.1:8080/v1/"},
+		{"ollama", "http://127.0.0.1:11434/v1/"},
+		{"lmstudio", "http://127.0.0.1:1234/v1/"},
+		{"vllm", "http://127.0.0.1:8000/v1/"},
+		{"llamacpp", "http://127.0.0.1:8080/v1/"},
 	}
 }
 
@@ -111,7 +113,7 @@ func probe(ctx context.Context, base http.RoundTripper, s LocalServer) []Found {
 	if err != nil {
 		return nil // nobody there
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // only read from
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`

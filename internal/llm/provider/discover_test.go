@@ -22,8 +22,12 @@ func TestC37_DiscoverFindsKeysAndLocalServers(t *testing.T) {
 	got := provider.Discover(t.Context(), func(n string) string { return env[n] }, http.DefaultTransport,
 		[]provider.LocalServer{{Name: "near", Base: s.URL + "/v1/"}, {Name: "absent", Base: "http://127.0.0.1:1/v1/"}})
 	want := []struct{ name, family, tier string }{
-		{"openai", "openai", provider.Heavy}, {"anthropic", "anthropic", provider.Heavy}, {"openai-light", "openai", provider.Light},
-		{"anthropic-light", "anthropic", provider.Light}, {"near-llama3.1-8b", "llama", provider.Local}, {"near-qwen-qwen3-4b", "qwen", provider.Local},
+		{"openai", "openai", provider.Heavy},
+		{"anthropic", "anthropic", provider.Heavy},
+		{"openai-light", "openai", provider.Light},
+		{"anthropic-light", "anthropic", provider.Light},
+		{"near-llama3.1-8b", "llama", provider.Local},
+		{"near-qwen-qwen3-4b", "qwen", provider.Local},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("got %+v", got)

@@ -117,11 +117,10 @@ const maxMessage = 160
 // message.
 func (f fault) short(err error) error {
 	if f.status == 0 {
-		var clean error = errors.New("no answer")
-		if err != nil {
-			clean = fmt.Errorf("no answer: %s", clip(rootText(err)))
+		if err == nil {
+			return errors.New("no answer")
 		}
-		return clean
+		return errors.New("no answer: " + clip(rootText(err)))
 	}
 	out := fmt.Sprintf("HTTP %d %s", f.status, http.StatusText(f.status))
 	if f.message != "" {

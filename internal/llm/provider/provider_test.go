@@ -256,8 +256,11 @@ func TestBadConfigurations(t *testing.T) {
 	t.Parallel()
 	pool := provider.NewPool(http.DefaultTransport, (&quick{}).clock())
 	for _, c := range []provider.Config{
-		{Name: "m", Kind: "other", Model: "x", BaseURL: "https://h"}, {Name: "", Kind: provider.OpenAI, Model: "x"}, {Name: "m", Kind: provider.OpenAI},
-		{Name: "m", Kind: provider.OpenAI, Model: "x", BaseURL: "ftp://h"}, {Name: "m", Kind: provider.OpenAI, Model: "x", BaseURL: "https://user:pw@h"},
+		{Name: "m", Kind: "other", Model: "x", BaseURL: "https://h"},
+		{Name: "", Kind: provider.OpenAI, Model: "x"},
+		{Name: "m", Kind: provider.OpenAI},
+		{Name: "m", Kind: provider.OpenAI, Model: "x", BaseURL: "ftp://h"},
+		{Name: "m", Kind: provider.OpenAI, Model: "x", BaseURL: "https://user:pw@h"},
 		{Name: "m", Kind: provider.Gemini, Model: "x"},
 	} {
 		if _, err := pool.New(t.Context(), c); err == nil {

@@ -35,7 +35,7 @@ func KeyFrom(getenv func(string) string, env, file string) (Secret, error) {
 		if err != nil {
 			return Secret{}, fmt.Errorf("reading the access key: %w", err)
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // only read from
 		const most = 16 << 10
 		data, err := io.ReadAll(io.LimitReader(f, most))
 		if err != nil {

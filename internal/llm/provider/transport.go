@@ -68,7 +68,7 @@ func bodyOf(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil
 	}
-	defer req.Body.Close()
+	defer func() { _ = req.Body.Close() }() // only read from
 	b, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
@@ -87,7 +87,7 @@ func (t *transport) once(req *http.Request, body []byte) (*http.Response, error)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // only read from
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
 	if err != nil {
 		return nil, fmt.Errorf("the answer broke off: %w", err)
