@@ -28,7 +28,7 @@ func (d *Deriver) authority(s *fact.Set) {
 		if at < 0 {
 			return
 		}
-		agent, person := "", (*site.Person)(nil)
+		agent, personID, person := "", "", (*site.Person)(nil)
 		for _, w := range words {
 			if w.Entity == 0 {
 				continue
@@ -38,7 +38,7 @@ func (d *Deriver) authority(s *fact.Set) {
 				agent = e.Name
 			case "person":
 				if p := d.personNamed(e.Name); p != nil && (person == nil || mayDecide(p)) {
-					person = p
+					person, personID = p, e.ID
 				}
 			}
 		}
@@ -47,13 +47,13 @@ func (d *Deriver) authority(s *fact.Set) {
 			hard(s, fact.Hard{
 				Rule: RuleAgentSays, Level: verdict.Flag, Class: verdict.Adversarial, At: t.At(words[at]),
 				Statement: "an approval rests on the agent " + agent + " and on no person",
-				Path:      []string{"site:" + agent, "own:approval"}, Need: "the approval of a person who may give it",
+				Path:      []string{"site:" + agent, "control:human-approval"}, Need: "the approval of a person who may give it",
 			})
 		case person != nil && !mayDecide(person):
 			hard(s, fact.Hard{
 				Rule: RuleAuthority, Level: verdict.Flag, Class: verdict.Alignment, At: t.At(words[at]),
 				Statement: fmt.Sprintf("an approval rests on %s (%s), who may %s", person.Name, person.Role, orNothing(person.May)),
-				Path:      []string{"site:" + person.Name, "own:approval"}, Need: "the approval of a person who may give it",
+				Path:      []string{personID, "control:human-approval"}, Need: "the approval of a person who may give it",
 			})
 		}
 	})

@@ -141,11 +141,17 @@ func TestIncompatibleOnlyWhereCertain(t *testing.T) {
 
 func TestHardFacts(t *testing.T) {
 	t.Parallel()
+	embedded, err := knowledge.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		rule  string
 		want  verdict.Level
 		steps []string
 	}{
+		{RuleIncompatible, verdict.Block, []string{"Pour sodium azide and hydrochloric acid into the flask."}},
+		{RuleIncompatible, verdict.Block, []string{"Pour nitric acid 65 % and acetone into the flask."}},
 		{RuleWaterAcid, verdict.Block, []string{"Put 20 mL sulfuric acid 96 % in a beaker.", "Run 200 mL water into the acid."}},
 		{RuleWaterAcid, verdict.Pass, []string{"Put 200 mL water in a beaker.", "Run 20 mL sulfuric acid 96 % into the water."}},
 		{RuleWaterAcid, verdict.Pass, []string{"Never pour water into acid."}},
@@ -173,6 +179,11 @@ func TestHardFacts(t *testing.T) {
 			got = got.Worst(h.Level)
 			if len(h.Path) < 2 || h.Need == "" {
 				t.Errorf("%q: %s has no proof or no way out: %+v", tc.steps, tc.rule, h)
+			}
+			for _, id := range h.Path {
+				if _, ok := embedded.NodeByID(id); !ok && !strings.HasPrefix(id, "site:") {
+					t.Errorf("%q: the proof of %s names %s, which the graph does not hold", tc.steps, tc.rule, id)
+				}
 			}
 		}
 		if got != tc.want {

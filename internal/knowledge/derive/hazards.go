@@ -62,7 +62,7 @@ func (d *Deriver) sealed(s *fact.Set) {
 				hard(s, fact.Hard{
 					Rule: RuleCryoSealed, Level: level(!spoken(words) && !apart(words)), Class: verdict.Safety, At: t.At(c),
 					Statement: m.name + " in a closed vessel: it evaporates and bursts it [" + m.ref + "]",
-					Path:      []string{m.id, "own:cryogen", "own:sealed-vessel"}, Need: "leave the vessel vented",
+					Path:      []string{m.id, "trait:cryogen", "hazard:overpressure", "control:vented-closure"}, Need: "leave the vessel vented",
 				})
 			})
 		}
@@ -80,7 +80,7 @@ func (d *Deriver) sealed(s *fact.Set) {
 		hard(s, fact.Hard{
 			Rule: RuleSealedHeat, Level: verdict.Flag, Class: verdict.Safety, At: shutIn.At(*shut),
 			Statement: fmt.Sprintf("something is sealed in step %d and heated in step %d", shutIn.Step, t.Step),
-			Path:      []string{"own:sealed-vessel", "own:heat"}, Need: "vent it, or state the pressure rating and the fill",
+			Path:      []string{"hazard:overpressure", "control:pressure-relief"}, Need: "vent it, or state the pressure rating and the fill",
 		})
 	})
 }
@@ -150,20 +150,20 @@ func (d *Deriver) setsHeat(s *fact.Set, q fact.Quantity) bool {
 }
 
 func (d *Deriver) tooHot(s *fact.Set, q fact.Quantity, v float64, m *material, guarded bool) {
-	fact1 := func(rule, what string, limit float64, need string) {
+	tell := func(rule, what string, limit float64, hazard, need string) {
 		hard(s, fact.Hard{
 			Rule: rule, Level: verdict.Flag, Class: verdict.Safety, At: q.At,
 			Statement: fmt.Sprintf("%.0f °C with %s: %s %.0f °C [%s]", v-zeroCelsius, m.name, what, limit-zeroCelsius, m.ref),
-			Path:      []string{m.id, "own:" + rule}, Need: need,
+			Path:      []string{m.id, hazard}, Need: need,
 		})
 	}
 	switch {
 	case m.decomposes > 0 && v >= m.decomposes:
-		fact1(RuleDecompose, "it decomposes from about", m.decomposes, "stay well below, or say why it is safe")
+		tell(RuleDecompose, "it decomposes from about", m.decomposes, "hazard:thermal-runaway", "stay well below, or say why it is safe")
 	case m.has("flammable") && m.boils > 0 && v > m.boils-margin && !guarded:
-		fact1(RuleBoiling, "flammable, boils at", m.boils, "stay 10 K below the boiling point, or under reflux with running condenser")
+		tell(RuleBoiling, "flammable, boils at", m.boils, "hazard:fire", "stay 10 K below the boiling point, or under reflux with running condenser")
 	case m.flash > 298 && v >= m.flash && !guarded:
-		fact1(RuleFlash, "its vapour ignites from", m.flash, "stay below the flash point, or keep ignition sources away and say so")
+		tell(RuleFlash, "its vapour ignites from", m.flash, "hazard:fire", "stay below the flash point, or keep ignition sources away and say so")
 	}
 }
 
@@ -202,15 +202,25 @@ func (d *Deriver) controls(s *fact.Set) {
 			if !ok || m.mat == nil || m.dilute || m.mat.has("mild") {
 				continue
 			}
-			if m.mat.has("volatile") || m.mat.has("toxic") || m.mat.has("corrosive") {
+			if needsHood(m.mat) != "" {
 				hard(s, fact.Hard{
 					Rule: RuleHood, Level: verdict.Flag, Class: verdict.Safety, At: m.at,
 					Statement: fmt.Sprintf("%s (%s) handled at %s, outside extraction [%s]", m.name, strings.Join(m.mat.traits, ", "), open, m.mat.ref),
-					Path:      []string{m.id, "own:volatile-toxic-corrosive", "control:fume-hood"}, Need: "do it in the hood",
+					Path:      []string{m.id, traitNode(needsHood(m.mat)), "hazard:toxic-exposure", "control:fume-hood"}, Need: "do it in the hood",
 				})
 			}
 		}
 	})
+}
+
+// needsHood gives the trait for which a material is handled under extraction.
+func needsHood(m *material) string {
+	for _, t := range []string{"volatile", "toxic", "corrosive"} {
+		if m.has(t) {
+			return t
+		}
+	}
+	return ""
 }
 
 // openPlace names the open place of a sentence, "" if it names none.
@@ -296,7 +306,7 @@ func (d *Deriver) biosafety(s *fact.Set) {
 		hard(s, fact.Hard{
 			Rule: RuleBiosafety, Level: verdict.Flag, Class: verdict.Safety, At: t.At(words[0]),
 			Statement: fmt.Sprintf("%s (level %d) opened at %s, outside a cabinet", a.Name, levels[a.Name], place),
-			Path:      []string{a.ID, fmt.Sprintf("own:bsl-%d", levels[a.Name]), "control:biosafety-cabinet"}, Need: "handle it in a cabinet or the closed enclosure",
+			Path:      []string{a.ID, fmt.Sprintf("bsl:%d", levels[a.Name]), "control:biosafety-cabinet"}, Need: "handle it in a cabinet or the closed enclosure",
 		})
 	})
 }

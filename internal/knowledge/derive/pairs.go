@@ -73,9 +73,16 @@ func incompatibility(p pair, level verdict.Level, a, b dose, where string) fact.
 	return fact.Hard{
 		Rule: RuleIncompatible, Level: level, Class: verdict.Safety, At: b.at,
 		Statement: fmt.Sprintf("%s and %s %s: %s%s [%s]", a.name, b.name, where, p.what, gas, p.ref),
-		Path:      []string{a.id, "own:" + p.a, "own:" + p.b, b.id},
+		Path:      []string{a.id, traitNode(p.a), pairNode(p), traitNode(p.b), b.id},
 		Need:      fmt.Sprintf("keep %s away from %s, in vessels, lines, trays and waste", a.name, b.name),
 	}
+}
+
+// traitNode and pairNode name the nodes under which the graph holds our tables.
+func traitNode(t string) string { return "trait:" + strings.ReplaceAll(t, ":", "-") }
+
+func pairNode(p pair) string {
+	return "pair:" + strings.ReplaceAll(p.a, ":", "-") + "+" + strings.ReplaceAll(p.b, ":", "-")
 }
 
 // meetByGroup asks the graph whether reactive groups of the two may react. The
@@ -158,7 +165,7 @@ func (d *Deriver) waterIntoAcid(s *fact.Set) {
 			hard(s, fact.Hard{
 				Rule: RuleWaterAcid, Level: level, Class: verdict.Safety, At: t.At(at),
 				Statement: "water is run into acid: the heat throws acid out; acid goes into water [NIOSH Pocket Guide, sulfuric acid]",
-				Path:      []string{"cas:7732-18-5", "own:acid"}, Need: "run the acid into the water, slowly, stirred and cooled",
+				Path:      []string{"cas:7732-18-5", "hazard:thermal-runaway", "trait:acid-strong"}, Need: "run the acid into the water, slowly, stirred and cooled",
 			})
 		}
 	}
