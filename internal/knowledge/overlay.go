@@ -319,7 +319,7 @@ func (o *overlay) rule(r site.Rule) {
 			o.edge(id, RelApplies, part)
 		}
 	}
-	for _, public := range o.known(r.Text, KindChemical, KindDevice, "physical_hazard", KindBioAgent) {
+	for _, public := range o.known(r.Text, KindChemical, KindDevice, KindLoad, KindBioAgent, KindControl, "physical_hazard", "topic") {
 		o.edge(id, RelApplies, public)
 	}
 }

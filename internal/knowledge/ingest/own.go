@@ -40,6 +40,13 @@ func parseOwn(c *collector, _ *archive) {
 	materials, pairs := derive.Tables()
 	c.rows("materials", materials, 9, c.ownMaterial)
 	c.rows("pairs", pairs, 7, c.ownPair)
+	c.ownTable("terms.txt", 2, func(r []string) error {
+		if !c.b.Has(r[0]) {
+			return fmt.Errorf("there is no node %q", r[0])
+		}
+		c.aliases(r[0], r[1])
+		return nil
+	})
 	c.ownTable("concepts.txt", 2, func(r []string) error {
 		for _, id := range strings.Fields(r[1]) {
 			if !c.b.Has(id) {
