@@ -172,7 +172,7 @@ func (p *proxy) post(w http.ResponseWriter, r *http.Request, s *Session, c Clien
 
 // forward sends a frame upstream and carries the answer back.
 func (p *proxy) forward(w http.ResponseWriter, r *http.Request, s *Session, c Client, frame []byte) {
-	f, _ := wire.ParseClient(frame)
+	f, _ := wire.ParseServer(frame) // it has passed the strict reading
 	if f.Kind != wire.Request {
 		f.Key = "" // an answer has the id of the server's request, which may be that of one of the client's
 	}
@@ -255,7 +255,6 @@ func (p *proxy) over(ctx context.Context, w http.ResponseWriter, s *Session, f w
 // the client can take it up again.
 func (p *proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reader, s *Session) (resumable bool) {
 	flusher := http.NewResponseController(w)
-	_ = flusher.Flush()
 	in := bufio.NewReaderSize(body, 64<<10)
 	for {
 		e, err := wire.ReadEvent(in, wire.MaxServerFrame)
@@ -323,6 +322,9 @@ func (p *proxy) get(w http.ResponseWriter, r *http.Request, s *Session) {
 	copyHeader(w.Header(), resp.Header, "Content-Length")
 	w.WriteHeader(resp.StatusCode)
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/event-stream" {
+		// Long may pass before the first event; the client waits for the answer
+		// to its GET. After a POST the first event comes with the headers.
+		_ = http.NewResponseController(w).Flush()
 		p.stream(r.Context(), w, resp.Body, s)
 		return
 	}
@@ -420,9 +422,9 @@ func headersAgree(h http.Header, body []byte) *wire.Refusal {
 	if method == "" && name == "" {
 		return nil
 	}
-	f, refusal := wire.ParseClient(body)
+	f, refusal := wire.ParseServer(body)
 	if refusal != nil {
-		return nil // refused with its own reason
+		return nil // refused with its own reason, as everything ambiguous is
 	}
 	no := func(what, header string) *wire.Refusal {
 		return &wire.Refusal{Code: codeHeaderMismatch, ID: f.ID, Msg: fmt.Sprintf("header mismatch: %s is not as the body says", header) + what}
