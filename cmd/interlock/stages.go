@@ -16,6 +16,7 @@ import (
 	"interlock/internal/fact"
 	"interlock/internal/knowledge"
 	"interlock/internal/knowledge/derive"
+	"interlock/internal/knowledge/document"
 	"interlock/internal/pipeline"
 	"interlock/internal/rule"
 	"interlock/internal/site"
@@ -98,7 +99,17 @@ const evidenceTokens = 900
 func (k *knower) Know(in check.Input) (pipeline.Known, error) {
 	facts := k.deriver.Facts(in.Plan, in.State, in.Now)
 	findings := append(derive.Findings(facts), k.rules.Eval(facts, in.State, in.Now)...)
+	findings = append(findings, document.Overridden(k.graph, named(facts))...)
 	return pipeline.Known{Facts: facts, Findings: findings, Evidence: k.graph.Retrieve(seeds(k.graph, facts), evidenceTokens)}, nil
+}
+
+// named are the nodes of the things a plan names.
+func named(f *fact.Set) []string {
+	out := make([]string, 0, len(f.Entities))
+	for _, e := range f.Entities {
+		out = append(out, e.ID)
+	}
+	return out
 }
 
 // conceptWeight is what an idea that the plan speaks of counts beside a thing

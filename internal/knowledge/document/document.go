@@ -107,6 +107,7 @@ const (
 	RuleUnknown   = "DOC-UNKNOWN"   // a column, key or code that is not known
 	RuleSheet     = "DOC-SHEET"     // a data sheet that lacks what it must have
 	RuleConflict  = "DOC-CONFLICT"  // at odds with the public graph
+	RuleOverride  = "DOC-OVERRIDE"  // of a decision: a hazard of something it names was lifted by a person
 	RuleWeaker    = "DOC-WEAKER"    // takes back what the approved version said
 )
 

@@ -445,6 +445,7 @@ func TestPDF(t *testing.T) {
 		" BT /F1 0.5 Tf 50 520 Td (small words here) Tj ET" +
 		" BT /F1 12 Tf 5000 500 Td (outside words here) Tj ET" +
 		" q /G0 gs BT /F1 12 Tf 50 450 Td (glass words here) Tj ET Q" +
+		" BT 0 g /F1 12 Tf 50 430 Td (covered words here) Tj ET 1 g 40 425 300 18 re f" +
 		" 0 0 0.5 rg 40 380 300 40 re f 1 g BT /F1 12 Tf 50 400 Td (Table header) Tj ET"
 	d, err := Parse(t.Context(), "manual.pdf", makePDF("/AcroForm << >>", first, second), testOptions())
 	if err != nil {
@@ -456,7 +457,7 @@ func TestPDF(t *testing.T) {
 	if at := d.Passages[0].At; at.Page != 1 || at.Section != "1 Start-up" {
 		t.Errorf("the first passage is at %v", at)
 	}
-	for _, w := range []string{"white", "unseen", "small", "outside", "glass"} {
+	for _, w := range []string{"white", "unseen", "small", "outside", "glass", "covered"} {
 		if !has(d, RuleHidden, w+" words here") {
 			t.Errorf("no finding about the %s words: %+v", w, d.Findings)
 		}

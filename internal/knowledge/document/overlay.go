@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"interlock/internal/knowledge"
+	"interlock/internal/verdict"
 )
 
 // source is the key of what approved documents say.
@@ -19,7 +20,7 @@ func Overlay(g *knowledge.Graph, docs []*Document, overrides []Override, now tim
 	if len(docs) == 0 && len(overrides) == 0 {
 		return g, nil
 	}
-	o := &overlay{g: g, b: knowledge.NewBuilder(g)}
+	o := &overlay{g: g, b: knowledge.NewBuilder(g), names: ownNames(docs)}
 	o.note(o.b.Source(knowledge.Source{Key: source, Title: "documents that the site has approved", Licence: "the site's"}))
 	for _, d := range docs {
 		o.document(d)
@@ -43,10 +44,11 @@ func Overlay(g *knowledge.Graph, docs []*Document, overrides []Override, now tim
 }
 
 type overlay struct {
-	g    *knowledge.Graph
-	b    *knowledge.Builder
-	same map[string]string // thing of the document -> substance that it is
-	err  error
+	g     *knowledge.Graph
+	b     *knowledge.Builder
+	same  map[string]string // thing of the document -> substance that it is
+	names map[string]string // folded names of all documents' things
+	err   error
 }
 
 func (o *overlay) note(err error) {
@@ -101,10 +103,9 @@ func (o *overlay) document(d *Document) {
 	for i, a := range d.Avoids {
 		o.avoid(d, i, a)
 	}
-	names := ownNames(d)
 	for _, p := range d.Passages {
 		if !p.Withheld {
-			o.passage(d, p, names)
+			o.passage(d, p)
 		}
 	}
 }
@@ -229,11 +230,11 @@ func resolve(g *knowledge.Graph, phrase string) []string {
 
 // passage makes a passage a node, worded so that whoever reads it knows that a
 // document says this and that the quotation ends where it ends.
-func (o *overlay) passage(d *Document, p Passage, own map[string]string) {
+func (o *overlay) passage(d *Document, p Passage) {
 	id := "passage:" + d.Name + "/" + p.ID
 	o.note(o.b.Node(knowledge.Node{ID: id, Kind: kindPassage, Name: Framed(d.Name, p), Category: knowledge.LabContext, Source: source}))
 	o.edge(id, relStated, docID(d))
-	for _, to := range mentions(o.g, p.Text, own) {
+	for _, to := range mentions(o.g, p.Text, o.names) {
 		o.derive(id, "mentions", to)
 	}
 }
@@ -249,13 +250,16 @@ func Framed(doc string, p Passage) string {
 	return clip(doc, 60) + at + " says: “" + clip(text, maxPassage) + "”"
 }
 
-// ownNames are the things of a document by their folded names.
-func ownNames(d *Document) map[string]string {
-	out := make(map[string]string, len(d.Things))
-	for _, t := range d.Things {
-		for _, n := range append([]string{t.Name}, t.Aliases...) {
-			if key := knowledge.FoldName(n); len(key) > 2 {
-				out[key] = t.ID
+// ownNames are the things of documents by their folded names; of several the
+// last.
+func ownNames(docs []*Document) map[string]string {
+	out := map[string]string{}
+	for _, d := range docs {
+		for _, t := range d.Things {
+			for _, n := range append([]string{t.Name}, t.Aliases...) {
+				if key := knowledge.FoldName(n); len(key) > 2 {
+					out[key] = t.ID
+				}
 			}
 		}
 	}
@@ -348,4 +352,25 @@ func Lifted(g *knowledge.Graph, subject, hazard int32) (override int32, ok bool)
 		}
 	}
 	return 0, false
+}
+
+// Overridden says which overrides concern the things that a plan names, as
+// notes for its decision: who has lifted what is visible wherever it matters
+// (C40). They change no outcome.
+func Overridden(g *knowledge.Graph, ids []string) []verdict.Finding {
+	var out []verdict.Finding
+	seen := map[int32]bool{}
+	for _, id := range ids {
+		i, ok := g.NodeByID(id)
+		if !ok {
+			continue
+		}
+		for w := range g.In(i, relOverrides) {
+			if !seen[w] {
+				seen[w] = true
+				out = append(out, verdict.Finding{Rule: RuleOverride, Level: verdict.Pass, Class: verdict.Clean, Message: g.NameOf(w), Refs: []string{g.ID(w)}})
+			}
+		}
+	}
+	return out
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"interlock/internal/knowledge"
+	"interlock/internal/verdict"
 )
 
 // world is a small public graph: three substances, their groups and hazards.
@@ -151,6 +152,10 @@ func TestC40_OverridesAreVisible(t *testing.T) {
 	if !ok || !strings.Contains(g.NameOf(i), "Dr. Meyer lifted h:H225 for cas:64-17-5 on 2026-12-01: only 5 % in water") {
 		t.Errorf("override %v %q", ok, g.NameOf(i))
 	}
+	notes := Overridden(g, []string{"cas:64-17-5", "nobody:knows", "cas:64-17-5", "cas:108-88-3"})
+	if len(notes) != 1 || notes[0].Level != verdict.Pass || !strings.Contains(notes[0].Message, "Dr. Meyer") {
+		t.Errorf("notes for a decision: %+v", notes)
+	}
 	if got := reach(t, g, "cas:64-17-5", knowledge.RelHazard); !slices.Equal(got, []string{"h:H225"}) {
 		t.Errorf("an override took a hazard away: %v", got)
 	}
@@ -265,4 +270,22 @@ func TestReviewAgainstTheGraph(t *testing.T) {
 	find(parse(t, "etch.md", sheetText), "glass")
 	weak := strings.NewReplacer("H330 ", "", "; water 7732-18-5", "").Replace(sheetText)
 	find(parse(t, "etch.md", weak), "the graph also gives H330 for cas:7664-39-3")
+}
+
+func BenchmarkOverlayOfALargeInventory(b *testing.B) {
+	var csv strings.Builder
+	csv.WriteString("name,cas,hazards,location\n")
+	for i := range 5000 {
+		fmt.Fprintf(&csv, "item %d,64-17-5,H225,hood %d\n", i, i%20)
+	}
+	d, err := Parse(b.Context(), "a.csv", []byte(csv.String()), testOptions())
+	if err != nil {
+		b.Fatal(err)
+	}
+	g := world(b)
+	for b.Loop() {
+		if _, err := Overlay(g, []*Document{d}, nil, when); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -30,6 +30,9 @@ func (b box) holds(x, y float64) bool { return x >= b.x0 && x <= b.x1 && y >= b.
 type gstate struct {
 	ctm         matrix
 	fill        rgb
+	stroke      rgb
+	line        float64 // width
+	blended     bool    // what is painted lets through what is below
 	alpha       float64
 	mode        int64
 	font        *font
@@ -55,10 +58,12 @@ type typesetter struct {
 	g         gstate
 	stack     []gstate
 	tm, tlm   matrix
-	path      []box
+	path      outline
 	fills     []fill
 	fonts     map[string]*font
 	lines     []Line
+	starts    [][2]float64 // of lines
+	start     [2]float64   // of the line begun
 	cur       strings.Builder
 	why       string
 	endX, y   float64
@@ -68,17 +73,15 @@ type typesetter struct {
 	operators int
 }
 
-type fill struct {
-	area   box
-	colour rgb
-}
+// grey stands for a picture: neither white nor black text vanishes on it.
+var grey = rgb{0.5, 0.5, 0.5}
 
 var identity = matrix{1, 0, 0, 1, 0, 0}
 
 func newTypesetter(x *extractor, n int, page box) *typesetter {
 	return &typesetter{
 		x: x, n: n, page: page, tm: identity, tlm: identity, fonts: map[string]*font{},
-		g: gstate{ctm: identity, alpha: 1, scale: 1}, prevY: math.NaN(),
+		g: gstate{ctm: identity, alpha: 1, scale: 1, line: 1}, prevY: math.NaN(),
 	}
 }
 
@@ -106,6 +109,11 @@ func (t *typesetter) object(obj, resources pdf.Value, depth int) {
 	switch obj.Key("Subtype").Name() {
 	case "Image":
 		t.images = true
+		x0, y0 := t.g.ctm.at(0, 0)
+		x1, y1 := t.g.ctm.at(1, 1)
+		if obj.Key("SMask").IsNull() && obj.Key("ImageMask").IsNull() && obj.Key("Mask").IsNull() {
+			t.paint(boxOf(x0, y0, x1, y1), grey)
+		}
 	case "Form":
 		if depth >= maxForms {
 			t.x.unread(t.n, "forms inside forms, too deep")
@@ -163,23 +171,17 @@ func (t *typesetter) graphics(op string, args []pdf.Value, resources pdf.Value) 
 		if a := state.Key("ca"); !a.IsNull() {
 			t.g.alpha = a.Float64()
 		}
-	case "re":
-		x0, y0 := t.g.ctm.at(f(0), f(1))
-		x1, y1 := t.g.ctm.at(f(0)+f(2), f(1)+f(3))
-		if len(t.path) < 1000 {
-			t.path = append(t.path, box{min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)})
+		if m := state.Key("BM"); !m.IsNull() {
+			t.g.blended = m.Name() != "Normal"
 		}
-	case "f", "F", "f*", "B", "B*", "b", "b*":
-		for _, b := range t.path {
-			if len(t.fills) < 10_000 && t.g.alpha > 0.5 {
-				t.fills = append(t.fills, fill{b, t.g.fill})
-			}
-		}
-		t.path = nil
-	case "n", "S", "s":
-		t.path = nil
+	case "G", "RG", "K", "SC", "SCN":
+		t.g.stroke = fillColour(args)
+	case "CS":
+		t.g.stroke = rgb{}
+	case "w":
+		t.g.line = f(0)
 	default:
-		return false
+		return t.paths(op, f)
 	}
 	return true
 }
@@ -326,11 +328,13 @@ func (t *typesetter) show(raw string) {
 	why := t.unseen(x, y, size)
 	em := max(size, 1)
 	switch {
-	case t.cur.Len() == 0:
 	case math.Abs(y-t.y) > em*0.4 || x < t.endX-em*2 || why != t.why:
 		t.endLine()
-	case x > t.endX+em*0.18:
+	case t.cur.Len() > 0 && x > t.endX+em*0.18:
 		t.cur.WriteByte(' ')
+	}
+	if t.cur.Len() == 0 {
+		t.start = [2]float64{x, y + size/4}
 	}
 	t.why, t.y, t.endX, t.lastSize = why, y, end, em
 	t.cur.WriteString(s)
@@ -364,6 +368,7 @@ func (t *typesetter) unseen(x, y, size float64) string {
 func (t *typesetter) endLine() {
 	if s := strings.Join(strings.Fields(t.cur.String()), " "); s != "" {
 		gap := math.IsNaN(t.prevY) || math.Abs(t.prevY-t.y) > 1.7*t.lastSize
+		t.starts = append(t.starts, t.start)
 		t.lines = append(t.lines, Line{Text: s, Hidden: t.why, Gap: gap})
 		t.prevY = t.y
 	}
