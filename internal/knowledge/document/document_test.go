@@ -318,6 +318,27 @@ func TestJointLimits(t *testing.T) {
 	if len(d.Things) != 2 || !slices.Equal(d.Things[1].Numbers, want) || !has(d, RuleUnknown, "colour") {
 		t.Errorf("%+v %+v", d.Things, d.Findings)
 	}
+	bare := parse(t, "limits.yaml", "A1:\n  lower: -1\n  upper: 1\nA2:\n  limit: {velocity: 2}\n")
+	if len(bare.Things) != 3 || len(bare.Things[1].Numbers) != 2 {
+		t.Errorf("%+v", bare.Things)
+	}
+}
+
+func TestDegreesThatDoNotSaySo(t *testing.T) {
+	t.Parallel()
+	d := parse(t, "limits.yaml", "A1: {lower: -170, upper: 170, velocity: 98, effort: 200}\n")
+	if len(d.Things[1].Numbers) != 1 || !has(d, RuleUnknown, "degrees?") {
+		t.Errorf("%+v %+v", d.Things, d.Findings)
+	}
+}
+
+func TestXacroBranchesAllCount(t *testing.T) {
+	t.Parallel()
+	const text = "<robot name='x'><joint name='j' type='planar'><limit velocity='1'/></joint><joint name='j' type='planar'><limit velocity='2'/></joint></robot>"
+	d := parse(t, "a.xacro", text)
+	if len(d.Things) != 3 || d.Things[1].ID == d.Things[2].ID || !has(d, RuleUnread, "more than once") {
+		t.Errorf("%+v %+v", d.Things, d.Findings)
+	}
 }
 
 func TestLabware(t *testing.T) {

@@ -35,8 +35,8 @@ func (r *reader) labware() error {
 	if version != "2" && version != "3" {
 		return r.fail(1, "schemaVersion %.20q: expected 2 or 3", version)
 	}
-	if len(wells.Fields) == 0 || len(wells.Fields) > maxWells {
-		return r.fail(wells.Pos.Line, "%d wells: expected 1 to %d", len(wells.Fields), maxWells)
+	if len(wells.Fields) > maxWells {
+		return r.fail(wells.Pos.Line, "%d wells: expected at most %d", len(wells.Fields), maxWells)
 	}
 	least, most := math.Inf(1), 0.0
 	for i := range wells.Fields {
@@ -54,7 +54,7 @@ func (r *reader) labware() error {
 	if most > 0 {
 		t.Numbers = append(t.Numbers, knowledge.Number{Name: knowledge.NumVolume, Unit: "m3", Value: round(most * microlitre)})
 	}
-	if least < most {
+	if least < most { // lids and adapters have no wells, tips no volume
 		t.Numbers = append(t.Numbers, knowledge.Number{Name: smallestNum, Unit: "m3", Value: round(least * microlitre)})
 	}
 	r.doc.Title = name

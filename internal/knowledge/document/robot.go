@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,9 +143,15 @@ func (u *urdfReader) begin(e xml.StartElement, kind string) error {
 	}
 	u.joint = &Thing{ID: u.r.node("joint", name), Kind: knowledge.KindJoint, Name: name, Category: knowledge.LabContext, At: at}
 	u.jointType, u.jointDepth, u.limited = kind, u.depth, false
-	if u.r.seen[u.joint.ID]++; u.r.seen[u.joint.ID] > 1 {
+	if u.r.seen[u.joint.ID]++; u.r.seen[u.joint.ID] == 1 {
+		return nil
+	}
+	if !strings.EqualFold(path.Ext(u.r.doc.Name), ".xacro") {
 		return u.r.fail(at.Line, "joint %.60q is there twice", name)
 	}
+	// The branches of a xacro file may each define it: the limits of all count.
+	u.joint.ID += "-" + strconv.Itoa(u.r.seen[u.joint.ID])
+	u.r.find(RuleUnread, verdict.Flag, at, name, "a joint that is there more than once: which one holds was not evaluated")
 	return nil
 }
 
@@ -165,6 +173,19 @@ func (u *urdfReader) limit(e xml.StartElement) error {
 		u.joint.Numbers = append(u.joint.Numbers, knowledge.Number{Name: name, Unit: jointUnits[name], Value: round(v)})
 	}
 	return u.r.ordered(u.joint)
+}
+
+// plausible takes out limits that are hardly radians or metres: files give
+// degrees without saying so, and a limit of 170 rad limits nothing.
+func (r *reader) plausible(joint *Thing) {
+	const most = 50 // eight turns, or a hall's length
+	if !slices.ContainsFunc(joint.Numbers, func(n knowledge.Number) bool {
+		return (n.Name == knowledge.NumLower || n.Name == knowledge.NumUpper) && math.Abs(n.Value) > most
+	}) {
+		return
+	}
+	r.find(RuleUnknown, verdict.Flag, joint.At, joint.Name, "limits beyond %d rad or m: degrees? They were not read; write radians, or !degrees in YAML", most)
+	joint.Numbers = slices.DeleteFunc(joint.Numbers, func(n knowledge.Number) bool { return n.Name != knowledge.NumEffort })
 }
 
 // ordered refuses a range that is empty: limits given the wrong way round would
@@ -193,6 +214,7 @@ func (u *urdfReader) end() {
 	if !u.limited && u.jointType != "continuous" {
 		u.r.find(RuleUnread, verdict.Flag, u.joint.At, u.joint.Name, "a %s joint without limits", visible(u.jointType))
 	}
+	u.r.plausible(u.joint)
 	u.r.thing(*u.joint)
 	u.r.link(u.robot, knowledge.RelHasJoint, u.joint.ID)
 	u.joint = nil
@@ -221,8 +243,8 @@ var hasKeys = map[string]bool{
 
 var yamlDegreesRE = regexp.MustCompile(`!degrees +([-+]?[0-9.]+)`)
 
-// jointLimits reads a joint limits file: "joint_limits: {joint: {…}}", with the
-// limits at the joint or under "limit".
+// jointLimits reads a joint limits file: "joint_limits: {joint: {…}}" or the
+// joints alone, with the limits at the joint or under "limit".
 func (r *reader) jointLimits() error {
 	if _, err := r.text(); err != nil {
 		return err
@@ -240,6 +262,9 @@ func (r *reader) jointLimits() error {
 		return err
 	}
 	list := root.Field("joint_limits")
+	if list == nil && limitsOnly(root) {
+		list = root
+	}
 	if list == nil || list.Kind != strict.Map {
 		return r.fail(1, "no map joint_limits: this is no joint limits file, and other YAML is not read")
 	}
@@ -254,6 +279,20 @@ func (r *reader) jointLimits() error {
 		}
 	}
 	return nil
+}
+
+// limitsOnly reports whether a file is the map of joints itself.
+func limitsOnly(root *strict.Node) bool {
+	for i := range root.Fields {
+		limits := &root.Fields[i].Value
+		if inner := limits.Field("limit"); inner != nil {
+			limits = inner
+		}
+		if !slices.ContainsFunc(limits.Fields, func(f strict.Field) bool { return limitKeys[f.Key] != "" }) {
+			return false
+		}
+	}
+	return len(root.Fields) > 0
 }
 
 func (r *reader) jointEntry(robot string, f *strict.Field) error {
@@ -285,6 +324,7 @@ func (r *reader) jointEntry(robot string, f *strict.Field) error {
 	if err := r.ordered(&t); err != nil {
 		return err
 	}
+	r.plausible(&t)
 	r.thing(t)
 	r.link(robot, knowledge.RelHasJoint, t.ID)
 	return nil
