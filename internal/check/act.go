@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,9 +38,11 @@ type item struct {
 	verbs  group
 	nouns  class
 	words  []string
-	gap    int  // words that may stand before it
-	wide   bool // the gap may cross commas
-	absent bool // of a pattern without order: must not be there
+	ids    []int32   // the words by number
+	has    [4]uint64 // the numbers as a set, modulo 256
+	gap    int       // words that may stand before it
+	wide   bool      // the gap may cross commas
+	absent bool      // of a pattern without order: must not be there
 	past   bool
 	verbal bool // needs verb position
 }
@@ -53,15 +56,16 @@ type pattern struct {
 
 // An actSet is a compiled list of rules.
 type actSet struct {
-	byVerb [32][]*pattern // by the bits of the first item
-	byNoun [32][]*pattern
-	byWord map[string][]*pattern
-	verbs  group
-	nouns  class
+	patterns []*pattern
+	byVerb   [32][]*pattern // by the bits of the first item
+	byNoun   [32][]*pattern
+	byWord   map[string][]*pattern
+	byID     [][]*pattern // the same by the number of the word
+	verbs    group
+	nouns    class
 }
 
-// compileActs reads the patterns. Words in them become part of the lexicon so
-// that nothing else has to be compared.
+// compileActs reads the patterns; lexicon.link makes them ready for use.
 func compileActs(rules []actRule) *actSet {
 	set := &actSet{byWord: map[string][]*pattern{}}
 	for i := range rules {
@@ -74,6 +78,7 @@ func compileActs(rules []actRule) *actSet {
 }
 
 func (s *actSet) index(p *pattern) {
+	s.patterns = append(s.patterns, p)
 	first := &p.items[0]
 	for b := range 32 {
 		if first.verbs&(1<<b) != 0 {
@@ -129,52 +134,68 @@ func compilePattern(r *actRule, text string) *pattern {
 	return p
 }
 
+// link numbers the words of an item.
+func (it *item) link(lex *lexicon) {
+	for _, w := range it.words {
+		id := lex.number(w)
+		it.ids = append(it.ids, id)
+		it.has[id/64%4] |= 1 << (id % 64)
+	}
+}
+
 // A hit is one act found in a part.
 type hit struct {
 	rule       *actRule
+	first      int // word it was found by
 	act        int // word of the act
 	start, end int // words it spans
 }
 
 // find appends the acts in toks, each rule once for each word of act.
-func (s *actSet) find(toks []token, dst []hit) []hit {
+func (s *actSet) find(p *part, dst []hit) []hit {
+	toks := p.toks
 	for i := range toks {
 		t := &toks[i]
-		if v := t.verb & s.verbs; v != 0 {
-			for b := 0; v != 0; b, v = b+1, v>>1 {
-				if v&1 != 0 {
-					dst = s.try(toks, i, s.byVerb[b], dst)
-				}
-			}
+		for v := t.verb & s.verbs; v != 0; v &= v - 1 {
+			dst = s.try(p, i, s.byVerb[bits.TrailingZeros32(uint32(v))], dst)
 		}
-		if n := t.noun & s.nouns; n != 0 {
-			for b := 0; n != 0; b, n = b+1, n>>1 {
-				if n&1 != 0 {
-					dst = s.try(toks, i, s.byNoun[b], dst)
-				}
-			}
+		for n := t.noun & s.nouns; n != 0; n &= n - 1 {
+			dst = s.try(p, i, s.byNoun[bits.TrailingZeros32(uint32(n))], dst)
 		}
-		if t.fn&firstWord != 0 {
-			dst = s.try(toks, i, s.byWord[t.word], dst)
+		if t.fn&firstWord != 0 && int(t.id) < len(s.byID) {
+			dst = s.try(p, i, s.byID[t.id], dst)
 		}
 	}
 	return dst
 }
 
-func (s *actSet) try(toks []token, i int, ps []*pattern, dst []hit) []hit {
+func (s *actSet) try(in *part, i int, ps []*pattern, dst []hit) []hit {
+	toks := in.toks
 	for _, p := range ps {
 		var at [8]int
-		if !p.items[0].matches(toks, i, -1) || p.bag && !p.together(toks, i, at[:]) || !p.bag && !p.rest(toks, i, 1, at[:]) {
+		if !in.has.mayHold(p) || !p.items[0].matches(toks, i, -1) || p.bag && !p.together(toks, i, at[:]) || !p.bag && !p.rest(toks, i, 1, at[:]) {
 			continue
 		}
 		at[0] = i
 		last := at[:len(p.items)]
-		h := hit{rule: p.rule, act: at[p.act], start: slices.Min(last), end: slices.Max(last)}
-		if !slices.ContainsFunc(dst, func(o hit) bool { return o.rule == h.rule && (o.act == h.act || o.end == h.end) }) {
+		h := hit{rule: p.rule, first: i, act: at[p.act], start: slices.Min(last), end: slices.Max(last)}
+		if !h.known(dst) {
 			dst = append(dst, h)
 		}
 	}
 	return dst
+}
+
+// known reports whether the same act is among the hits before. No hit reaches
+// further than farthest from the word it was found by, and they come in order.
+func (h *hit) known(before []hit) bool {
+	const farthest = 2 * longSentence
+	for k := len(before) - 1; k >= 0 && before[k].first >= h.first-2*farthest; k-- {
+		if o := &before[k]; o.rule == h.rule && (o.act == h.act || o.end == h.end) {
+			return true
+		}
+	}
+	return false
 }
 
 // rest matches the items from k on, the one before being at toks[from].
@@ -268,7 +289,7 @@ func (it *item) matches(toks []token, i, from int) bool {
 	case it.nouns != 0:
 		return t.noun&it.nouns != 0 && nounPosition(toks, i, from)
 	}
-	return slices.Contains(it.words, t.word)
+	return t.id != 0 && slices.Contains(it.ids, t.id)
 }
 
 // level says how bad a hit is where it stands.

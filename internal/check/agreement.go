@@ -31,7 +31,10 @@ func (c Agreement) Check(in Input) Result {
 	x := c.x.of(in.Site)
 	t := in.parse(x.lex)
 	var r Result
-	same := map[string]int{}
+	var same map[string]int
+	if len(t.plan.ToolCalls) > manyCalls {
+		same = map[string]int{}
+	}
 	for i := range t.plan.ToolCalls {
 		call := &t.plan.ToolCalls[i]
 		tool := x.tools[call.Tool]
@@ -42,7 +45,7 @@ func (c Agreement) Check(in Input) Result {
 		r.Parts = append(r.Parts, t.names[i])
 		a.check()
 		r.Findings = append(r.Findings, a.findings...)
-		if len(t.plan.ToolCalls) > manyCalls {
+		if same != nil {
 			same[call.Tool+fmt.Sprint(call.Arguments)]++ // maps print in key order
 		}
 	}
@@ -84,13 +87,15 @@ func (a *agreeing) add(rule string, level verdict.Level, arg, message, need stri
 }
 
 // argument returns the words of a text argument, as read with the plan.
-func (a *agreeing) argument(name, value string) []token {
-	for i := range a.t.parts {
-		if p := &a.t.parts[i]; p.role == roleArgument && p.call == a.n && p.arg == name {
+func (a *agreeing) argument(name, value string) []token { return a.t.argument(a.x, a.n, name, value) }
+
+func (t *planText) argument(x *index, call int, name, value string) []token {
+	for i := t.firstPart[call]; i < len(t.parts) && t.parts[i].call == call; i++ {
+		if p := &t.parts[i]; p.arg == name {
 			return p.toks
 		}
 	}
-	return a.x.lex.tokens(value)
+	return x.lex.tokens(value, quantity.Lower(value), nil)
 }
 
 func (a *agreeing) check() {
@@ -174,7 +179,7 @@ func (x *index) namedInPlan(t *planText, value string) bool {
 // number compares a numeric argument with the quantities of its kind that the
 // step states.
 func (a *agreeing) number(spec *site.Arg, n json.Number) {
-	q, ok := a.x.measure(spec.Name).Read(n)
+	q, ok := a.t.quant.Value(a.x.measure(spec.Name), n)
 	if !ok || q.Bad {
 		return
 	}
@@ -288,12 +293,12 @@ func opensSomething(toks []token) bool {
 
 // described reports a call that its step, or no step at all, speaks of.
 func (a *agreeing) described() {
-	if a.matched || a.x.speaksOf(a.step.toks, a.tool, a.call) {
+	if a.matched || a.x.speaksOf(a.t, a.step.toks, a.tool, a.n) {
 		return
 	}
 	for i := range a.t.parts {
 		p := &a.t.parts[i]
-		if (p.role == roleGoal || p.role == roleStep) && p != a.step && a.x.speaksOf(p.toks, a.tool, a.call) {
+		if (p.role == roleGoal || p.role == roleStep) && p != a.step && a.x.speaksOf(a.t, p.toks, a.tool, a.n) {
 			a.add("AGR-005", verdict.Flag, "", "the step does not describe its call of "+a.call.Tool, "describe the call in its step")
 			return
 		}
@@ -321,7 +326,7 @@ func (a *agreeing) machineInUse() bool {
 				continue
 			}
 			for _, w := range c.Arguments {
-				if w == id && a.x.speaksOf(a.t.parts[a.t.steps[c.Step-1]].toks, tool, c) {
+				if w == id && a.x.speaksOf(a.t, a.t.parts[a.t.steps[c.Step-1]].toks, tool, i) {
 					return true
 				}
 			}
@@ -358,9 +363,10 @@ func harmless(tool string) bool {
 
 // speaksOf reports whether the words are about the call: they name a machine
 // or value of its arguments, or the act the tool is named after.
-func (x *index) speaksOf(toks []token, tool *site.Tool, c *plan.ToolCall) bool {
-	for _, v := range c.Arguments {
-		s, ok := v.(string)
+func (x *index) speaksOf(t *planText, toks []token, tool *site.Tool, n int) bool {
+	c := &t.calls[n]
+	for _, name := range t.argNames[n] {
+		s, ok := c.Arguments[name].(string)
 		if !ok {
 			continue
 		}
@@ -372,7 +378,7 @@ func (x *index) speaksOf(toks []token, tool *site.Tool, c *plan.ToolCall) bool {
 			}
 			continue
 		}
-		if sharesWord(toks, x.lex.tokens(s)) {
+		if sharesWord(toks, t.argument(x, n, name, s)) {
 			return true
 		}
 	}

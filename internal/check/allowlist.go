@@ -61,12 +61,7 @@ func (x *index) call(t *planText, i int, dst []verdict.Finding) []verdict.Findin
 	if i >= len(t.plan.ToolCalls) && tool.Effect == site.Observe {
 		dst = append(dst, allowFinding("TOOL-009", verdict.Flag, at(""), "an abort action that only observes", "list safe actions in on_abort"))
 	}
-	names := make([]string, 0, len(c.Arguments))
-	for name := range c.Arguments {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range t.argNames[i] {
 		spec := tool.Arg(name)
 		if spec == nil {
 			dst = append(dst, allowFinding("TOOL-002", verdict.Block, at(name), c.Tool+" has no argument "+clip(name), "use the arguments the site lists"))

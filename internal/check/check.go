@@ -47,7 +47,9 @@ type Report struct {
 // Run runs every check and collects what they found. A check that panics is
 // reported as not run, which decide counts as a block (C5).
 func Run(checkers []Checker, in Input) (r Report, faults []string) {
-	in.read = readOnce(checkers, in)
+	if in.read = readOnce(checkers, in); in.read != nil {
+		defer in.read.release()
+	}
 	for _, c := range checkers {
 		res, err := runOne(c, in)
 		if err != nil {
@@ -79,7 +81,9 @@ func readOnce(checkers []Checker, in Input) (t *planText) {
 	}()
 	for _, c := range checkers {
 		if x, ok := c.(indexed); ok {
-			return readPlan(in.Plan, x.index().of(in.Site).lex)
+			t, _ = planTexts.Get().(*planText)
+			t.fill(in.Plan, x.index().of(in.Site).lex)
+			return t
 		}
 	}
 	return nil

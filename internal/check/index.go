@@ -64,11 +64,7 @@ func compile(s *site.Site) *index {
 		x.lex.name(s.Sandbox.Name, entry{noun: control})
 	}
 	x.acts, x.code = compileActs(integrityActs), compileActs(provenanceActs)
-	for _, set := range []*actSet{x.acts, x.code} {
-		for w := range set.byWord {
-			x.lex.entry(w).fn |= firstWord
-		}
-	}
+	x.lex.link(x.acts, x.code)
 	return x
 }
 
@@ -228,10 +224,10 @@ func mayDecide(role string) bool {
 // name adds a term of the site, folded as plans are read.
 func (lex *lexicon) name(s string, e entry) {
 	var words []string
-	sc := scanner{text: s}
+	sc := scanner{text: s, low: quantity.Lower(s)}
 	for {
-		t, ok := sc.next()
-		if !ok {
+		var t token
+		if !sc.next(&t) {
 			break
 		}
 		words = append(words, t.word)

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/site"
@@ -34,10 +35,8 @@ func (c Integrity) Check(in Input) Result {
 		if p.role == roleArgument && !prose(p) {
 			continue
 		}
-		hits = x.acts.find(p.toks, hits[:0])
-		for k := range hits {
-			r.Findings = x.report(p, &hits[k], r.Findings)
-		}
+		hits = x.acts.find(p, hits[:0])
+		r.Findings = x.report(p, hits, r.Findings)
 		r.Findings = hiddenText(p, r.Findings)
 		r.Findings = address(p, r.Findings)
 	}
@@ -45,19 +44,32 @@ func (c Integrity) Check(in Input) Result {
 	return r
 }
 
-// report turns a hit into a finding, at the level it deserves where it stands.
-func (x *index) report(p *part, h *hit, dst []verdict.Finding) []verdict.Finding {
-	level := h.level(p.toks)
-	if p.role == roleArgument && !message(p.tool) && level == verdict.Block && !strings.HasPrefix(h.rule.id, "INT-07") {
-		level = verdict.Flag // a text that is stored is not an order; the step that stores it is judged too
+// report turns hits into findings, at the level each deserves where it stands.
+// Of several hits of one rule in a part the first is cited, at the worst level.
+func (x *index) report(p *part, hits []hit, dst []verdict.Finding) []verdict.Finding {
+	before := len(dst)
+	for k := range hits {
+		h := &hits[k]
+		found := slices.IndexFunc(dst[before:], func(f verdict.Finding) bool { return f.Rule == h.rule.id })
+		if found >= 0 && dst[before+found].Level.Worst(h.rule.level) == dst[before+found].Level {
+			continue
+		}
+		level := h.level(p.toks)
+		if p.role == roleArgument && !message(p.tool) && level == verdict.Block && !strings.HasPrefix(h.rule.id, "INT-07") {
+			level = verdict.Flag // a text that is stored is not an order; the step that stores it is judged too
+		}
+		switch {
+		case level == verdict.Pass:
+		case found >= 0:
+			dst[before+found].Level = dst[before+found].Level.Worst(level)
+		default:
+			dst = append(dst, verdict.Finding{
+				Rule: h.rule.id, Level: level, Class: h.rule.class, Span: p.at(int(p.toks[h.start].start), int(p.toks[h.end].end)),
+				Message: h.rule.message, Need: h.rule.need, Refs: h.rule.refs,
+			})
+		}
 	}
-	if level == verdict.Pass {
-		return dst
-	}
-	return append(dst, verdict.Finding{
-		Rule: h.rule.id, Level: level, Class: h.rule.class, Span: p.at(int(p.toks[h.start].start), int(p.toks[h.end].end)),
-		Message: h.rule.message, Need: h.rule.need, Refs: h.rule.refs,
-	})
+	return dst
 }
 
 // hiddenText reports characters that a reader cannot see or would misread.
@@ -115,7 +127,7 @@ func dedupe(fs []verdict.Finding) []verdict.Finding {
 	for _, f := range fs {
 		dup := false
 		for k := range out {
-			if out[k].Rule == f.Rule && out[k].Span.Step == f.Span.Step && out[k].Span.Part == f.Span.Part {
+			if out[k].Span.Step == f.Span.Step && out[k].Rule == f.Rule && out[k].Span.Part == f.Span.Part {
 				out[k].Level = out[k].Level.Worst(f.Level)
 				dup = true
 				break

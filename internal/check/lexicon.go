@@ -102,6 +102,7 @@ type entry struct {
 	past   bool
 	gerund bool
 	ents   []int
+	id     int32    // of a word that patterns compare; 0 for others
 	starts []phrase // terms of several words that begin with this one
 	acts   uint64   // acts the word stands for, as bits over sameActs
 }
@@ -115,7 +116,72 @@ type phrase struct {
 // A lexicon holds every word the checks know, those of one site included. It
 // is built once for a site and only read afterwards.
 type lexicon struct {
-	words map[string]*entry
+	words   map[string]*entry
+	longest int   // bytes of the longest word
+	ids     int32 // words that patterns compare
+}
+
+// link gives every word in the patterns of the sets a number, so that matching
+// compares numbers.
+func (lex *lexicon) link(sets ...*actSet) {
+	for _, set := range sets {
+		for _, p := range set.patterns {
+			for k := range p.items {
+				p.items[k].link(lex)
+			}
+		}
+		for w, ps := range set.byWord {
+			e := lex.entry(w)
+			e.fn |= firstWord
+			for len(set.byID) <= int(e.id) {
+				set.byID = append(set.byID, nil)
+			}
+			set.byID[e.id] = ps
+		}
+	}
+}
+
+// number returns the number of a word, given now if it has none.
+func (lex *lexicon) number(w string) int32 {
+	e := lex.entry(w)
+	if e.id == 0 {
+		lex.ids++
+		e.id = lex.ids
+	}
+	return e.id
+}
+
+// contents are the kinds of words in a part: what no pattern can do without.
+type contents struct {
+	verbs group
+	nouns class
+	words [4]uint64 // numbers of words, modulo 256
+}
+
+func (c *contents) read(toks []token) {
+	for i := range toks {
+		t := &toks[i]
+		c.verbs |= t.verb
+		c.nouns |= t.noun
+		if t.id != 0 {
+			c.words[t.id/64%4] |= 1 << (t.id % 64)
+		}
+	}
+}
+
+// mayHold reports whether the part has a word for every item of the pattern.
+func (c *contents) mayHold(p *pattern) bool {
+	for k := range p.items {
+		it := &p.items[k]
+		switch {
+		case it.absent, c.verbs&it.verbs != 0, c.nouns&it.nouns != 0:
+		case it.verbs != 0 || it.nouns != 0:
+			return false
+		case c.words[0]&it.has[0]|c.words[1]&it.has[1]|c.words[2]&it.has[2]|c.words[3]&it.has[3] == 0:
+			return false
+		}
+	}
+	return true
 }
 
 func newLexicon() *lexicon {
@@ -196,6 +262,7 @@ func (lex *lexicon) entry(w string) *entry {
 	if e == nil {
 		e = &entry{}
 		lex.words[w] = e
+		lex.longest = max(lex.longest, len(w))
 	}
 	return e
 }

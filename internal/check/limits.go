@@ -32,8 +32,8 @@ const clearly = 1.10
 type limitRun struct {
 	x       *index
 	t       *planText
-	last    map[baseKey]float64 // last absolute value by entity and kind
-	named   []int               // entities the latest step named
+	last    []base // last absolute value by entity and kind
+	named   []int  // entities the latest step named
 	finding []verdict.Finding
 }
 
@@ -42,12 +42,28 @@ type baseKey struct {
 	kind   quantity.Kind
 }
 
+type base struct {
+	baseKey
+	value float64
+}
+
+// state notes the value that an entity is said to have.
+func (r *limitRun) state(key baseKey, value float64) {
+	for i := range r.last {
+		if r.last[i].baseKey == key {
+			r.last[i].value = value
+			return
+		}
+	}
+	r.last = append(r.last, base{key, value})
+}
+
 func (c Limits) index() *index { return c.x }
 
 // Check implements Checker.
 func (c Limits) Check(in Input) Result {
 	x := c.x.of(in.Site)
-	run := limitRun{x: x, t: in.parse(x.lex), last: map[baseKey]float64{}}
+	run := limitRun{x: x, t: in.parse(x.lex)}
 	var r Result
 	for i := range run.t.parts {
 		p := &run.t.parts[i]
@@ -350,7 +366,7 @@ func (r *limitRun) absolute(p *part, q *quantity.Quantity) {
 		return
 	}
 	if len(ents) == 1 {
-		r.last[baseKey{ents[0], kind}] = readings[0]
+		r.state(baseKey{ents[0], kind}, readings[0])
 	}
 	r.judge(p, q, kind, readings, ents)
 }
@@ -440,15 +456,16 @@ func (r *limitRun) relative(p *part, q *quantity.Quantity) {
 			}
 		}
 	}
-	for key, base := range r.last {
+	for i := range r.last {
+		key := r.last[i].baseKey
 		if key.kind != kind && (q.Kind != quantity.Fraction || key.kind == quantity.Temperature) || !slices.Contains(r.named, key.entity) {
 			continue
 		}
-		v := base + step
+		v := r.last[i].value + step
 		if q.Kind == quantity.Fraction {
-			v = base * math.Pow(1+slices.Max(q.Readings), float64(max(q.Count, 1)))
+			v = r.last[i].value * math.Pow(1+slices.Max(q.Readings), float64(max(q.Count, 1)))
 		}
-		r.last[key] = v
+		r.last[i].value = v
 		if step > 0 {
 			r.judge(p, q, key.kind, []float64{v}, []int{key.entity})
 		}
@@ -487,21 +504,25 @@ func (r *limitRun) calls(step int) {
 		if c.Step != step || r.x.tools[c.Tool] == nil {
 			continue
 		}
-		var ents []int
-		for _, v := range c.Arguments {
-			if s, ok := v.(string); ok {
+		machine, machines := 0, 0
+		for _, name := range r.t.argNames[i] {
+			if s, ok := c.Arguments[name].(string); ok {
 				if e, known := r.x.byID[s]; known {
-					ents = append(ents, e)
+					machine = e
+					machines++
 				}
 			}
 		}
-		for name, v := range c.Arguments {
-			q, ok := r.x.measure(name).Read(v)
-			if !ok || q.Bad || q.Kind == quantity.None || len(ents) != 1 {
+		if machines != 1 {
+			continue
+		}
+		for _, name := range r.t.argNames[i] {
+			q, ok := r.t.quant.Value(r.x.measure(name), c.Arguments[name])
+			if !ok || q.Bad || q.Kind == quantity.None {
 				continue
 			}
-			r.last[baseKey{ents[0], q.Kind}] = q.Readings[0]
-			r.callValue(i, c.Step, name, &q, ents[0])
+			r.state(baseKey{machine, q.Kind}, q.Readings[0])
+			r.callValue(i, c.Step, name, &q, machine)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,12 +32,14 @@ type part struct {
 	name   string       // how Result.Parts names it
 	span   verdict.Span // of the whole part
 	text   string
+	low    string // the text with ASCII letters in lower case: same offsets
 	toks   []token
 	quant  []quantity.Quantity
 	call   int    // index into the plan's calls (on_abort after tool_calls); -1 outside calls
 	arg    string // name of the argument, "" outside calls
 	tool   string
 	source string // of an attachment
+	has    contents
 }
 
 // at returns the span of bytes start to end of the part.
@@ -46,80 +49,145 @@ func (p *part) at(start, end int) verdict.Span {
 	return s
 }
 
-// A planText is a plan with every text in it read into words.
+// A planText is a plan with every text in it read into words. Its storage is
+// used again for the next plan, so nothing of it may outlive Run but strings.
 type planText struct {
-	plan  *plan.Plan
-	calls []plan.ToolCall // tool_calls, then on_abort
-	parts []part
-	steps []int    // index in parts of each step
-	names []string // of each call, as Result.Parts gives them
+	plan      *plan.Plan
+	calls     []plan.ToolCall // tool_calls, then on_abort
+	parts     []part
+	steps     []int      // index in parts of each step
+	names     []string   // of each call, as Result.Parts gives them
+	argNames  [][]string // of each call, sorted
+	firstPart []int      // index in parts of the first argument of each call
+
+	toks   []token // backing of the parts' words
+	sorted []string
+	quant  quantity.Reader
 }
 
-// text returns the parts of the plan, read now if Run has not done so.
-func (in *Input) parse(lex *lexicon) *planText {
-	if in.read != nil {
-		return in.read
+// planTexts keeps the storage of plans already checked.
+var planTexts = sync.Pool{New: func() any { return new(planText) }}
+
+// release gives the storage back, with nothing of the plan left in it.
+func (t *planText) release() {
+	const most = 1 << 14 // words; storage grown by an unusual plan is let go
+	if cap(t.toks) > most {
+		return
 	}
-	in.read = readPlan(in.Plan, lex)
+	t.plan, t.calls = nil, nil
+	clear(t.parts)
+	clear(t.names)
+	clear(t.argNames)
+	clear(t.toks)
+	clear(t.sorted)
+	t.quant.Reset()
+	t.firstPart = t.firstPart[:0]
+	t.parts, t.steps, t.names, t.argNames, t.toks, t.sorted = t.parts[:0], t.steps[:0], t.names[:0], t.argNames[:0], t.toks[:0], t.sorted[:0]
+	planTexts.Put(t)
+}
+
+// parse returns the parts of the plan, read now if Run has not done so.
+func (in *Input) parse(lex *lexicon) *planText {
+	if in.read == nil {
+		in.read = new(planText)
+		in.read.fill(in.Plan, lex)
+	}
 	return in.read
 }
 
-func readPlan(p *plan.Plan, lex *lexicon) *planText {
-	t := &planText{plan: p, calls: p.ToolCalls}
+// fill reads the plan: first its parts, then the words of each.
+func (t *planText) fill(p *plan.Plan, lex *lexicon) {
+	t.plan, t.calls = p, p.ToolCalls
 	if len(p.OnAbort) > 0 {
 		t.calls = append(slices.Clip(p.ToolCalls), p.OnAbort...)
 	}
-	t.parts = make([]part, 0, 2+len(p.Steps)+2*len(t.calls)+len(p.Attachments))
-	t.add(part{role: roleGoal, span: verdict.Span{Part: "goal"}, text: p.Goal, call: -1}, lex)
-	t.steps = make([]int, len(p.Steps))
+	t.parts = append(t.parts, part{role: roleGoal, name: "goal", span: verdict.Span{Part: "goal"}, text: p.Goal, call: -1})
 	for i, s := range p.Steps {
-		t.steps[i] = len(t.parts)
-		t.add(part{role: roleStep, span: verdict.Span{Step: i + 1}, text: s, call: -1}, lex)
+		t.steps = append(t.steps, len(t.parts))
+		t.parts = append(t.parts, part{role: roleStep, name: strings.TrimSpace(labelOf(&stepLabels, "step ", i, " ")), span: verdict.Span{Step: i + 1}, text: s, call: -1})
 	}
-	t.names = make([]string, len(t.calls))
-	for i, c := range t.calls {
-		t.names[i] = callPart(i, len(p.ToolCalls), "")
-		t.arguments(i, c, lex)
+	for i := range t.calls {
+		t.names = append(t.names, callPart(i, len(p.ToolCalls), ""))
+		t.arguments(i, &t.calls[i])
 	}
 	for i, a := range p.Attachments {
 		name := "attachments[" + strconv.Itoa(i+1) + "].text"
 		t.parts = append(t.parts, part{role: roleAttachment, name: name, span: verdict.Span{Part: name}, text: a.Text, call: -1, source: a.Source})
 	}
-	return t
-}
-
-func (t *planText) add(p part, lex *lexicon) {
-	p.name = p.span.String()
-	p.toks = lex.tokens(p.text)
-	if p.role != roleArgument {
-		p.quant = quantity.Read(p.text)
-	}
-	t.parts = append(t.parts, p)
-}
-
-// arguments adds every string in the arguments of call i, nested ones and keys
-// of nested objects included.
-func (t *planText) arguments(i int, c plan.ToolCall, lex *lexicon) {
-	names := make([]string, 0, 8)
-	for name := range c.Arguments {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		switch v := c.Arguments[name].(type) {
-		case string, []any, map[string]any:
-			t.value(i, c, name, t.names[i]+"."+name, v, lex)
+	t.fold()
+	for i := range t.parts {
+		if p := &t.parts[i]; p.role != roleAttachment { // data: its words are not read
+			t.words(p, lex)
 		}
 	}
 }
 
-func (t *planText) value(i int, c plan.ToolCall, name, where string, v any, lex *lexicon) {
+// fold sets the lower-case form of every part, all in one string.
+func (t *planText) fold() {
+	size := 0
+	for i := range t.parts {
+		size += len(t.parts[i].text)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range t.parts {
+		quantity.AppendLower(&b, t.parts[i].text)
+	}
+	all := b.String()
+	for i := range t.parts {
+		n := len(t.parts[i].text)
+		t.parts[i].low, all = all[:n], all[n:]
+	}
+}
+
+// words reads the words and quantities of one part.
+func (t *planText) words(p *part, lex *lexicon) {
+	start := len(t.toks)
+	t.toks = lex.tokens(p.text, p.low, t.toks)
+	p.toks = t.toks[start:len(t.toks):len(t.toks)]
+	p.has.read(p.toks)
+	if p.role != roleArgument {
+		p.quant = t.quant.Read(p.text, p.low)
+	}
+}
+
+// arguments adds every string in the arguments of call i, nested ones and keys
+// of nested objects included.
+func (t *planText) arguments(i int, c *plan.ToolCall) {
+	start := len(t.sorted)
+	t.firstPart = append(t.firstPart, len(t.parts))
+	for name := range c.Arguments {
+		t.sorted = append(t.sorted, name)
+	}
+	names := t.sorted[start:len(t.sorted):len(t.sorted)]
+	slices.Sort(names)
+	t.argNames = append(t.argNames, names)
+	prefix := ""
+	if c.Step > 0 {
+		prefix = labelOf(&stepLabels, "step ", c.Step-1, " ")
+	}
+	for _, name := range names {
+		switch v := c.Arguments[name].(type) {
+		case string, []any, map[string]any:
+			t.value(i, c, name, prefix+t.names[i]+"."+name, v)
+		}
+	}
+}
+
+// value adds the texts in one value; where is its place as Result.Parts gives
+// it, the step included.
+func (t *planText) value(i int, c *plan.ToolCall, name, where string, v any) {
 	switch x := v.(type) {
 	case string:
-		t.add(part{role: roleArgument, span: verdict.Span{Step: c.Step, Part: where}, text: x, call: i, arg: name, tool: c.Tool}, lex)
+		span := verdict.Span{Step: c.Step, Part: where}
+		if c.Step > 0 {
+			_, rest, _ := strings.Cut(where[len("step "):], " ")
+			span.Part = rest
+		}
+		t.parts = append(t.parts, part{role: roleArgument, name: where, span: span, text: x, call: i, arg: name, tool: c.Tool})
 	case []any:
 		for k, e := range x {
-			t.value(i, c, name, where+"["+strconv.Itoa(k+1)+"]", e, lex)
+			t.value(i, c, name, where+"["+strconv.Itoa(k+1)+"]", e)
 		}
 	case map[string]any:
 		keys := make([]string, 0, len(x))
@@ -128,23 +196,44 @@ func (t *planText) value(i int, c plan.ToolCall, name, where string, v any, lex 
 		}
 		slices.Sort(keys)
 		for _, k := range keys {
-			t.value(i, c, name, where+"."+k, k, lex)
-			t.value(i, c, name, where+"."+k, x[k], lex)
+			t.value(i, c, name, where+"."+k, k)
+			t.value(i, c, name, where+"."+k, x[k])
 		}
 	}
 }
 
 // callPart names an argument as spans cite it: calls[2].speed_mm_s.
 func callPart(i, calls int, arg string) string {
-	list, n := "calls[", i+1
-	if i >= calls {
-		list, n = "on_abort[", i-calls+1
+	name := ""
+	if i < calls {
+		name = labelOf(&callLabels, "calls[", i, "]")
+	} else {
+		name = labelOf(&abortLabels, "on_abort[", i-calls, "]")
 	}
-	name := list + strconv.Itoa(n) + "]"
 	if arg != "" {
 		name += "." + arg
 	}
 	return name
+}
+
+// labels are the names of the first parts of a kind, made once.
+type labels [64]string
+
+var stepLabels, callLabels, abortLabels = newLabels("step ", " "), newLabels("calls[", "]"), newLabels("on_abort[", "]")
+
+func newLabels(before, after string) (l labels) {
+	for i := range l {
+		l[i] = before + strconv.Itoa(i+1) + after
+	}
+	return l
+}
+
+// labelOf returns the name of part i, counted from 0.
+func labelOf(l *labels, before string, i int, after string) string {
+	if i >= 0 && i < len(l) {
+		return l[i]
+	}
+	return before + strconv.Itoa(i+1) + after
 }
 
 // A brk is what separates a token from the one before.
@@ -159,113 +248,122 @@ const (
 // A token is one word of a part.
 type token struct {
 	word       string // folded: lower case, no hidden characters, look-alikes resolved
+	ents       []int  // entities of the site it names
+	entry      *entry // what the lexicon knows of it; nil for unknown words
 	start, end int32
-	before     brk
-	quoted     bool
-	hidden     bool  // had characters inside that nobody sees
-	mixed      bool  // mixed look-alike letters of two scripts
-	address    bool  // the host of a URL or e-mail address
 	noun       class // object classes the word, or a phrase ending in it, belongs to
 	verb       group // verb groups it is a form of
 	fn         fn    // what it does in the grammar
-	past       bool  // an -ed form
-	gerund     bool  // an -ing form
-	phrase     int8  // length of the phrase ending here, in words; 1 for a single word
-	ents       []int // entities of the site it names
-	starts     *[]phrase
+	id         int32 // of a word that patterns compare; 0 for others
+	before     brk
+	phrase     int8 // length of the phrase ending here, in words; 1 for a single word
+	quoted     bool
+	hidden     bool // had characters inside that nobody sees
+	mixed      bool // mixed look-alike letters of two scripts
+	address    bool // the host of a URL or e-mail address
+	past       bool // an -ed form
+	gerund     bool // an -ing form
 }
 
-// tokens splits text into folded words and says what the lexicon knows of each.
-func (lex *lexicon) tokens(text string) []token {
-	toks := make([]token, 0, len(text)/5+4)
-	s := scanner{text: text, low: text}
-	if isASCII(text) {
-		s.low = strings.ToLower(text)
-		s.ascii = true
-	}
+// tokens appends the folded words of text, each with what the lexicon knows of
+// it. low is the text with ASCII letters in lower case.
+func (lex *lexicon) tokens(text, low string, toks []token) []token {
+	start := len(toks)
+	s := scanner{text: text, low: low}
 	for {
-		t, ok := s.next()
-		if !ok {
+		toks = append(toks, token{phrase: 1})
+		t := &toks[len(toks)-1]
+		if !s.next(t) {
 			break
 		}
-		if e := lex.words[t.word]; e != nil {
-			t.starts = &e.starts
-			t.noun, t.verb, t.fn, t.past, t.gerund, t.ents = e.noun, e.verb, e.fn, e.past, e.gerund, e.ents
+		if len(t.word) <= lex.longest {
+			if e := lex.words[t.word]; e != nil {
+				t.entry = e
+				t.noun, t.verb, t.fn, t.id, t.past, t.gerund, t.ents = e.noun, e.verb, e.fn, e.id, e.past, e.gerund, e.ents
+			}
 		}
 		if t.address {
 			t.noun, t.before = t.noun|outside, brkNone
 		}
-		t.phrase = 1
-		toks = append(toks, t)
 	}
-	lex.phrases(toks)
+	toks = toks[:len(toks)-1]
+	lex.phrases(toks[start:])
 	return toks
 }
 
 // phrases marks the last word of each known phrase with the phrase's classes.
 func (lex *lexicon) phrases(toks []token) {
 	for i := range toks {
-		if toks[i].starts == nil {
+		if toks[i].entry == nil {
 			continue
 		}
-		for _, p := range *toks[i].starts {
-			if i+len(p.rest) >= len(toks) {
-				continue
-			}
-			ok := true
-			for k, w := range p.rest {
-				if t := &toks[i+1+k]; t.word != w && t.word != w+"s" || t.before == brkStop {
-					ok = false
-					break
-				}
-			}
-			if !ok {
-				continue
-			}
-			last := &toks[i+len(p.rest)]
-			if n := int8(len(p.rest) + 1); n > last.phrase { // the longest term says what the words mean
-				last.noun, last.phrase = 0, n
-			}
-			if int(last.phrase) == len(p.rest)+1 {
-				last.noun |= p.noun
-			}
-			last.verb |= p.verb
-			last.fn |= p.fn
-			last.past, last.gerund = last.past || p.past, last.gerund || p.gerund
-			if len(p.ents) > 0 {
-				last.ents = append(slices.Clip(last.ents), p.ents...)
+		for k := range toks[i].entry.starts {
+			if p := &toks[i].entry.starts[k]; p.at(toks, i) {
+				p.mark(&toks[i+len(p.rest)])
 			}
 		}
+	}
+}
+
+// at reports whether the phrase stands at toks[i]; its words may be plurals.
+func (p *phrase) at(toks []token, i int) bool {
+	if i+len(p.rest) >= len(toks) {
+		return false
+	}
+	for k, w := range p.rest {
+		if t := &toks[i+1+k]; !strings.HasPrefix(t.word, w) || len(t.word) > len(w) && t.word[len(w):] != "s" || t.before == brkStop {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *phrase) mark(last *token) {
+	if n := int8(len(p.rest) + 1); n > last.phrase { // the longest term says what the words mean
+		last.noun, last.phrase = 0, n
+	}
+	if int(last.phrase) == len(p.rest)+1 {
+		last.noun |= p.noun
+	}
+	last.verb |= p.verb
+	last.fn |= p.fn
+	last.past, last.gerund = last.past || p.past, last.gerund || p.gerund
+	if len(p.ents) > 0 {
+		last.ents = append(slices.Clip(last.ents), p.ents...)
 	}
 }
 
 // A scanner cuts a text into words.
 type scanner struct {
 	text, low string
-	ascii     bool
 	pos       int
 	pending   brk
 	double    bool // inside "…"
 	single    bool // inside '…'
 }
 
-func (s *scanner) next() (token, bool) {
+// next reads the next word into t, which is fresh.
+func (s *scanner) next(t *token) bool {
 	for s.pos < len(s.text) {
 		if s.text[s.pos] == ' ' {
 			s.pos++
 			continue
 		}
+		if asciiWord[s.text[s.pos]] && s.text[s.pos] != '_' {
+			s.word(t)
+			return true
+		}
 		r, n := s.rune(s.pos)
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || hiddenRune(r) {
-			if t, ok := s.word(); ok {
-				return t, true
+			if s.word(t) {
+				return true
 			}
 			continue
 		}
 		s.separator(r, n)
 		s.pos += n
 	}
-	return token{}, false
+	return false
 }
 
 func (s *scanner) rune(i int) (rune, int) {
@@ -326,10 +424,9 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // word reads the word at pos: letters and digits, underscores, and points or
 // apostrophes between two of them.
-func (s *scanner) word() (token, bool) {
+func (s *scanner) word(t *token) bool {
 	start, end := s.pos, s.pos
-	var t token
-	scripts := 0
+	scripts, ascii := 0, true
 	for end < len(s.text) {
 		if c := s.text[end]; asciiWord[c] {
 			if c >= 'A' && c != '_' {
@@ -337,6 +434,9 @@ func (s *scanner) word() (token, bool) {
 			}
 			end++
 			continue
+		}
+		if c := s.text[end]; c < utf8.RuneSelf && c != '.' && c != '\'' {
+			break
 		}
 		r, n := s.rune(end)
 		switch {
@@ -352,6 +452,7 @@ func (s *scanner) word() (token, bool) {
 		if n == 0 {
 			break
 		}
+		ascii = ascii && r < utf8.RuneSelf
 		end += n
 	}
 	s.pos = end
@@ -360,7 +461,7 @@ func (s *scanner) word() (token, bool) {
 	t.quoted = s.double || s.single
 	t.address = start > 0 && s.text[start-1] == '@' || strings.HasSuffix(s.text[:start], "://")
 	t.mixed = scripts == latin|lookalike
-	if s.ascii {
+	if ascii {
 		t.word = s.low[start:end]
 	} else {
 		t.word = fold(s.text[start:end])
@@ -368,10 +469,10 @@ func (s *scanner) word() (token, bool) {
 	t.word = strings.TrimSuffix(t.word, "'s")
 	if t.word == "" { // nothing but hidden characters
 		s.pending = t.before
-		return t, false
+		*t = token{phrase: 1}
+		return false
 	}
-	t.hidden = t.hidden && len(t.word) > 0
-	return t, true
+	return true
 }
 
 // asciiWord are the ASCII bytes that words are made of.
@@ -495,13 +596,4 @@ var homoglyphs = [...][2]rune{
 	{'ԁ', 'd'},
 	{'ԛ', 'q'},
 	{'ԝ', 'w'},
-}
-
-func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }

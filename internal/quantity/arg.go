@@ -2,7 +2,6 @@ package quantity
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 )
 
@@ -110,7 +109,7 @@ func UnitOf(name string) string {
 }
 
 func argUnit(name string) (unit, string) {
-	low := foldASCII(name)
+	low := Lower(name)
 	low = strings.TrimSuffix(strings.TrimSuffix(low, "_max"), "_limit")
 	// The suffix must be whole words, and the longest one that fits wins.
 	best := -1
@@ -158,6 +157,12 @@ func ReadArg(name string, value any) (Quantity, bool) { return MeasureOf(name).R
 
 // Read reads one value of the argument.
 func (m Measure) Read(value any) (Quantity, bool) {
+	var r Reader
+	return r.Value(m, value)
+}
+
+// Value reads one value of an argument into the reader's storage.
+func (r *Reader) Value(m Measure, value any) (Quantity, bool) {
 	u := m.unit
 	q := Quantity{Kind: u.kind, Unit: m.text, Count: 1}
 	var v float64
@@ -175,14 +180,7 @@ func (m Measure) Read(value any) (Quantity, bool) {
 	default:
 		return Quantity{}, false
 	}
-	if u.kind != None {
-		v = v*u.factor + u.offset
-	}
-	q.Bad = err != nil || math.IsNaN(v) || math.IsInf(v, 0)
-	q.Readings = []float64{v}
-	if u.gauge == bothGauge {
-		q.Readings = append(q.Readings, v+standardAtmosphere)
-	}
+	q.Readings, q.Bad = r.convert(u, []float64{v}, false, err != nil)
 	return q, true
 }
 

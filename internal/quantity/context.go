@@ -6,7 +6,7 @@ import "strings"
 const lookBack = 6
 
 // context reads the words around a quantity: bounds, changes, repetitions.
-func (r *reader) context(q *Quantity, v *number) {
+func (r *Reader) context(q *Quantity, v *number) {
 	var back [lookBack]string
 	n := r.wordsBefore(q.Start, &back)
 	var ahead [4]string
@@ -35,7 +35,7 @@ func (r *reader) context(q *Quantity, v *number) {
 }
 
 // wordsBefore collects the words before i in the same clause, nearest first.
-func (r *reader) wordsBefore(i int, out *[lookBack]string) int {
+func (r *Reader) wordsBefore(i int, out *[lookBack]string) int {
 	n := 0
 	for n < len(out) {
 		j := i
@@ -63,7 +63,7 @@ func (r *reader) wordsBefore(i int, out *[lookBack]string) int {
 
 // wordsAfter collects the words after i in the same clause, in order; words
 // that are not there stay empty.
-func (r *reader) wordsAfter(i int, out *[4]string) {
+func (r *Reader) wordsAfter(i int, out *[4]string) {
 	for n := 0; n < len(out); n++ {
 		for i < len(r.low) && isGap(r.low[i]) {
 			i++
@@ -85,7 +85,7 @@ func isGap(c byte) bool {
 }
 
 // symbolBefore returns the comparison sign before i: '<', '>' or 0.
-func (r *reader) symbolBefore(i int) byte {
+func (r *Reader) symbolBefore(i int) byte {
 	s := strings.TrimRight(r.s[:i], " =")
 	switch {
 	case strings.HasSuffix(s, "<"), strings.HasSuffix(s, "≤"):
@@ -287,16 +287,16 @@ func repeats(w [4]string) int {
 
 // shareUnits gives the members of a list or range the unit of the last one:
 // "100, 200 and 330 C", "100-200 mm/s".
-func (r *reader) shareUnits() {
-	for i := len(r.out) - 2; i >= 0; i-- {
-		q, next := &r.out[i], &r.out[i+1]
+func (r *Reader) shareUnits(out []Quantity) {
+	for i := len(out) - 2; i >= 0; i-- {
+		q, next := &out[i], &out[i+1]
 		if q.Kind != None || next.Kind == None || next.OfMax || q.Bad || !connector(r.low[q.End:next.Start]) {
 			continue
 		}
 		u := r.units[i+1]
 		n := len(q.Readings)
 		q.Kind, q.Unit = u.kind, next.Unit
-		q.Readings, q.Bad = r.convert(u, append([]float64(nil), q.Readings[:n]...), q.Relative || next.Relative, false)
+		q.Readings, q.Bad = r.convert(u, q.Readings[:n], q.Relative || next.Relative, false)
 		q.Relative = q.Relative || next.Relative
 		q.Gauge = next.Gauge
 		r.units[i] = u
@@ -315,7 +315,7 @@ func connector(gap string) bool {
 // ofMaximum reads a word that stands for a share of whatever the limit is:
 // "full speed", "at maximum", "half speed", "as fast as possible". Followed by a
 // number, "maximum" is a bound instead.
-func (r *reader) ofMaximum(start, end int, w string) (int, bool) {
+func (r *Reader) ofMaximum(start, end int, w string) (int, bool) {
 	share := 1.0
 	switch w {
 	case "full", "max", "maximum", "maximal", "top", "half", "flat", "as", "fastest", "volle", "voller", "pleine", "quarter", "double", "highest":

@@ -11,23 +11,38 @@ import (
 //
 // It is a single pass over the text; the cost is linear in its length.
 func Read(text string) []Quantity {
-	r := reader{s: text, low: foldASCII(text)}
+	var r Reader
+	return r.Read(text, Lower(text))
+}
+
+// A Reader reads many texts into storage that it uses again. What it returned
+// is valid until Reset. The zero value is ready; it is not for several
+// goroutines at once.
+type Reader struct {
+	s     string     // the text
+	low   string     // the same with ASCII letters in lower case: same offsets
+	out   []Quantity // of all texts
+	first int        // the first of this text in out
+	units []unit     // of each quantity of this text, for lists that name the unit once
+	store []float64  // backing of all Readings
+}
+
+// Read is like the function Read, for a text whose lower-case form the caller
+// has already.
+func (r *Reader) Read(text, low string) []Quantity {
+	r.s, r.low, r.first, r.units = text, low, len(r.out), r.units[:0]
 	r.scan()
-	r.shareUnits()
-	return r.out
+	r.shareUnits(r.out[r.first:])
+	return r.out[r.first:len(r.out):len(r.out)]
 }
 
-// A reader is the state of one pass.
-type reader struct {
-	s     string // the text
-	low   string // the same with ASCII letters in lower case: same offsets
-	out   []Quantity
-	units []unit       // of each quantity, for lists that name the unit once
-	raw   [][2]float64 // the values as written
-	store []float64    // backing of all Readings
+// Reset forgets all that was read.
+func (r *Reader) Reset() {
+	clear(r.out)
+	*r = Reader{out: r.out[:0], units: r.units[:0], store: r.store[:0]}
 }
 
-func (r *reader) scan() {
+func (r *Reader) scan() {
 	for i := 0; i < len(r.s); {
 		c := r.s[i]
 		switch {
@@ -44,7 +59,7 @@ func (r *reader) scan() {
 }
 
 // wide handles what is not ASCII: other scripts' digits, ½, ∞, letters.
-func (r *reader) wide(i int) int {
+func (r *Reader) wide(i int) int {
 	c, n := utf8.DecodeRuneInString(r.s[i:])
 	switch {
 	case digitAt(r.s, i):
@@ -62,7 +77,7 @@ func (r *reader) wide(i int) int {
 }
 
 // word handles a word: a number word, "full speed", "NaN", or nothing of ours.
-func (r *reader) word(i int) int {
+func (r *Reader) word(i int) int {
 	end := i + wordLen(r.s[i:])
 	w := r.low[i:end]
 	if next, ok := r.ofMaximum(i, end, w); ok {
@@ -84,7 +99,7 @@ func (r *reader) word(i int) int {
 
 // meantAsNumber tells "speed NaN", "to infinity K" from prose about the
 // infinite: a unit follows, or a quantity or an equals sign comes before.
-func (r *reader) meantAsNumber(start, end int) bool {
+func (r *Reader) meantAsNumber(start, end int) bool {
 	if r.unitAt(end) {
 		return true
 	}
@@ -99,7 +114,7 @@ func (r *reader) meantAsNumber(start, end int) bool {
 
 // skipIdentifier passes the digits of names such as ur5e_1, V-01 or PTW-3391,
 // unless a unit follows them ("speed-1500 mm/s" is no name).
-func (r *reader) skipIdentifier(i int) int {
+func (r *Reader) skipIdentifier(i int) int {
 	for i < len(r.s) {
 		j := i
 		if r.s[j] == '-' || r.s[j] == '_' || r.s[j] == '.' {
@@ -122,16 +137,16 @@ func (r *reader) skipIdentifier(i int) int {
 }
 
 // afterName skips letters that still belong to a name.
-func (r *reader) afterName(i int) int { return i + wordLen(r.s[i:]) }
+func (r *Reader) afterName(i int) int { return i + wordLen(r.s[i:]) }
 
 // unitAt reports whether a unit starts at i.
-func (r *reader) unitAt(i int) bool {
+func (r *Reader) unitAt(i int) bool {
 	_, _, n := matchUnit(r.s[i:])
 	return n > 0
 }
 
 // numeral reads the number at i and returns where to go on.
-func (r *reader) numeral(i int) int {
+func (r *Reader) numeral(i int) int {
 	v := lexNumber(r.s, i)
 	if v.n == 0 && !v.bad || v.end <= i {
 		return max(v.end, i+1)
@@ -141,7 +156,7 @@ func (r *reader) numeral(i int) int {
 
 // emit appends the quantity that starts at i with value v and returns the
 // offset after its unit.
-func (r *reader) emit(i int, v number, fromWords bool) int {
+func (r *Reader) emit(i int, v number, fromWords bool) int {
 	q := Quantity{Start: i, Count: 1, Bad: v.bad}
 	u, unitStart, unitLen := matchUnit(r.s[v.end:])
 	end := v.end
@@ -179,18 +194,17 @@ func (r *reader) emit(i int, v number, fromWords bool) int {
 }
 
 // append converts the values and stores the quantity.
-func (r *reader) append(q Quantity, u unit, v number) {
+func (r *Reader) append(q Quantity, u unit, v number) {
 	if v.n == 0 {
 		q.Bad = true
 	}
 	q.Readings, q.Bad = r.convert(u, v.values[:v.n], q.Relative, q.Bad)
 	r.out = append(r.out, q)
 	r.units = append(r.units, u)
-	r.raw = append(r.raw, v.values)
 }
 
 // convert gives the readings in SI. The slices share one backing array.
-func (r *reader) convert(u unit, values []float64, relative, bad bool) ([]float64, bool) {
+func (r *Reader) convert(u unit, values []float64, relative, bad bool) ([]float64, bool) {
 	start := len(r.store)
 	for _, x := range values {
 		si := x
@@ -208,7 +222,7 @@ func (r *reader) convert(u unit, values []float64, relative, bad bool) ([]float6
 
 // sign looks at the sign before the number; a hyphen between two numbers is a
 // range, one after a letter a hyphenated word.
-func (r *reader) sign(q *Quantity) float64 {
+func (r *Reader) sign(q *Quantity) float64 {
 	if q.Start == 0 {
 		return 1
 	}
@@ -232,7 +246,7 @@ func (r *reader) sign(q *Quantity) float64 {
 }
 
 // currencyBefore is the length of a currency sign or code directly before i.
-func (r *reader) currencyBefore(i int) int {
+func (r *Reader) currencyBefore(i int) int {
 	for _, c := range [...]string{"€", "$", "£", "€ ", "$ ", "£ ", "EUR ", "USD ", "GBP "} {
 		if strings.HasSuffix(r.s[:i], c) {
 			return len(c)
@@ -241,14 +255,35 @@ func (r *reader) currencyBefore(i int) int {
 	return 0
 }
 
-// foldASCII lower-cases ASCII letters only, so that offsets stay the same.
-func foldASCII(s string) string {
+// Lower lower-cases ASCII letters only, so that offsets stay the same.
+func Lower(s string) string {
+	if !hasUpper(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	AppendLower(&b, s)
+	return b.String()
+}
+
+// AppendLower writes what Lower returns.
+func AppendLower(b *strings.Builder, s string) {
+	from := 0
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; 'A' <= c && c <= 'Z' {
-			b := []byte(s)
-			lower(b)
-			return string(b)
+			b.WriteString(s[from:i])
+			b.WriteByte(c + 'a' - 'A')
+			from = i + 1
 		}
 	}
-	return s
+	b.WriteString(s[from:])
+}
+
+func hasUpper(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; 'A' <= c && c <= 'Z' {
+			return true
+		}
+	}
+	return false
 }
