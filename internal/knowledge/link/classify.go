@@ -38,7 +38,7 @@ func classify(words []fact.Token, toks []token) {
 
 func concept(tags []string) bool {
 	return slices.ContainsFunc(tags, func(t string) bool {
-		return t != tagFunction && t != tagBenign && t != tagNegator && t != tagNotNeg && t != tagHedge
+		return t != tagFunction && t != tagBenign && t != tagNegator && t != tagNotNeg && t != tagHedge && t != tagPlain
 	})
 }
 

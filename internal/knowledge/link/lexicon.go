@@ -17,6 +17,7 @@ const (
 	tagNegator  = "neg"
 	tagNotNeg   = "neg:not" // looks like a negation and is none: "not only"
 	tagHedge    = "cond"
+	tagPlain    = "plain" // a phrase whose words mean nothing else in it: "cooling tower"
 )
 
 // A lexicon gives words and phrases their concepts. It is the same for every
@@ -232,9 +233,22 @@ func (l *lexicon) tag(text string, toks []token) [][]string {
 			}
 		}
 	}
+	plain := 0 // end of the plain phrase we are in
 	for i := range toks {
-		for _, hit := range l.all(text, toks, i) {
-			add(i, hit.to, hit.tag)
+		hits := l.all(text, toks, i)
+		for _, hit := range hits {
+			if hit.tag == tagPlain {
+				plain = max(plain, hit.to)
+			}
+		}
+		for _, hit := range hits {
+			if hit.to > plain {
+				add(i, hit.to, hit.tag)
+			}
+		}
+		if i < plain {
+			add(i, i+1, tagBenign)
+			continue
 		}
 		for _, g := range l.byHead[toks[i].stem] {
 			if from, to, ok := l.gaps[g].match(toks, i); ok {
