@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"interlock/internal/gate/grant"
@@ -154,6 +155,9 @@ type Gate struct {
 	reads *readings
 
 	asking *questions
+
+	mu  sync.Mutex
+	ups map[string]Upstream // those a handler serves, by name
 }
 
 // New builds a gate and recovers what the journal says. A part that is missing
@@ -277,6 +281,24 @@ func (g *Gate) Grants() []grant.Grant { return g.book.Live() }
 
 // Unknowns gives the grants with a call nobody knows the outcome of.
 func (g *Gate) Unknowns() []grant.Grant { return g.book.Unknowns() }
+
+// ensure asks a server for its tools on the gate's own account, where a plan
+// needs them and no session has asked yet.
+func (g *Gate) ensure(ctx context.Context, server string) error {
+	g.mu.Lock()
+	u, ok := g.ups[server]
+	g.mu.Unlock()
+	if !ok || !g.lists.stale(server) {
+		return nil
+	}
+	shown, err := Probe(ctx, u)
+	if err != nil {
+		return err
+	}
+	g.lists.instructed(server, shown.Instructions)
+	g.lists.listed(server, shown.Tools)
+	return g.firstContact(ctx, server)
+}
 
 // Live gives what a server shows now, for a person to compare with what is
 // approved.

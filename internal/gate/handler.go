@@ -87,6 +87,12 @@ func (g *Gate) Handler(ctx context.Context, o HandlerOptions) (*Handler, error) 
 			h.fronts[u.Name] = newHost(ctx, g, u)
 		}
 	}
+	g.mu.Lock()
+	g.ups = map[string]Upstream{}
+	for _, u := range o.Upstreams {
+		g.ups[u.Name] = u
+	}
+	g.mu.Unlock()
 	go h.sweep(ctx)
 	return h, nil
 }

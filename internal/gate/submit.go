@@ -154,11 +154,11 @@ func (g *Gate) grant(ctx context.Context, e *entry, r verdict.Report, by string)
 	if s.Digest != e.site {
 		return grant.Grant{}, errors.New("the site profile has changed since the plan was judged: submit it again")
 	}
-	slots, err := g.slots(e.sub.Plan.ToolCalls)
+	slots, err := g.slots(ctx, e.sub.Plan.ToolCalls)
 	if err != nil {
 		return grant.Grant{}, err
 	}
-	abort, err := g.slots(e.sub.Plan.OnAbort)
+	abort, err := g.slots(ctx, e.sub.Plan.OnAbort)
 	if err != nil {
 		return grant.Grant{}, fmt.Errorf("on_abort: %w", err)
 	}
@@ -176,13 +176,16 @@ func decidedWith(r verdict.Report) string {
 	return strings.Join([]string{d.Engine, d.Policy, d.Site, d.State, d.Checks, d.Graph, d.Prompts, strings.Join(d.Models, ",")}, "/")
 }
 
-func (g *Gate) slots(calls []plan.ToolCall) ([]grant.Slot, error) {
+func (g *Gate) slots(ctx context.Context, calls []plan.ToolCall) ([]grant.Slot, error) {
 	var out []grant.Slot
 	for i, c := range calls {
 		server := g.server(c.Tool)
 		t := g.tool(server, c.Tool)
 		if t == nil {
 			return nil, fmt.Errorf("call %d: no server of this site has the tool %s", i+1, c.Tool)
+		}
+		if err := g.ensure(ctx, server); err != nil {
+			return nil, fmt.Errorf("call %d: %w", i+1, err)
 		}
 		live := g.lists.snapshot(server).Tool(c.Tool)
 		if live == nil {
