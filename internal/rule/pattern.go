@@ -27,6 +27,7 @@ type element struct {
 	gap  bool // other words may stand before it
 	mark byte // '@', '#', or 0 for a word
 	text string
+	key  string // with its mark, as in Text.present
 }
 
 // negator is the concept of words that deny.
@@ -84,6 +85,10 @@ func parsePhrase(s string, voc Vocabulary) (phrase, error) {
 				return nil, fmt.Errorf("there is no kind of thing %q: want one of %s", e.text, strings.Join(entityKinds, ", "))
 			}
 		}
+		e.key = e.text
+		if e.mark != 0 {
+			e.key = string(e.mark) + e.text
+		}
 		ph = append(ph, e)
 	}
 	if len(ph) == 0 || gap {
@@ -104,6 +109,9 @@ const (
 // matches reports whether the text says what the pattern asks.
 func (p pattern) matches(t *Text, m mode) bool {
 	return slices.ContainsFunc(p, func(s side) bool {
+		if !s.possible(t) {
+			return false
+		}
 		for i := 0; i < len(t.words); {
 			j := i
 			for j < len(t.words) && t.words[j].Sent == t.words[i].Sent {
@@ -116,6 +124,34 @@ func (p pattern) matches(t *Text, m mode) bool {
 		}
 		return false
 	})
+}
+
+// possible reports whether every element occurs in the text at all: most
+// patterns end here.
+func (s side) possible(t *Text) bool {
+	for _, ph := range s {
+		for _, e := range ph {
+			if !t.present[e.key] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// index notes every word, concept and kind of the text.
+func (t *Text) index() {
+	t.present = make(map[string]bool, 3*len(t.words))
+	for _, w := range t.words {
+		t.present[w.Lemma] = true
+		t.present[strings.ToLower(w.Text)] = true
+		for _, tag := range w.Tags {
+			t.present["@"+tag] = true
+		}
+		if w.Entity > 0 {
+			t.present["#"+t.kinds[w.Entity]] = true
+		}
+	}
 }
 
 func (s side) in(t *Text, words []fact.Token, m mode) bool {
@@ -181,5 +217,5 @@ func (e element) fits(t *Text, w fact.Token) bool {
 	case '#':
 		return w.Entity > 0 && t.kinds[w.Entity] == e.text
 	}
-	return w.Lemma == e.text || strings.EqualFold(w.Text, e.text)
+	return w.Lemma == e.text || strings.ToLower(w.Text) == e.text
 }

@@ -23,6 +23,7 @@ type Text struct {
 	Windows    []*Window `cel:"windows"` // spans of the day
 	words      []fact.Token
 	kinds      map[int]string // entity number -> kind
+	present    map[string]bool
 }
 
 // A Thing is something named.
@@ -129,6 +130,11 @@ func newView(s *fact.Set, st site.State, now time.Time) *view {
 		default:
 			x.Number = int64(t.Step)
 			v.args = append(v.args, x)
+		}
+	}
+	for _, list := range [][]*Text{{v.plan, v.goal}, v.steps, v.attachments, v.args} {
+		for _, t := range list {
+			t.index()
 		}
 	}
 	v.rest(s)
