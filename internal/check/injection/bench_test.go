@@ -1,8 +1,13 @@
 package injection
 
 import (
+	"math/bits"
 	"strings"
 	"testing"
+	"time"
+
+	"interlock/internal/check"
+	"interlock/internal/plan"
 )
 
 const benignText = `Move the arm to the balance at 250 mm/s and wait for the green beacon. Weigh 12.5 g of citric acid and note the value in notebook NB-12.
@@ -11,11 +16,66 @@ Record the result in the LIMS, with the failed runs marked as failed. The cabine
 
 func text2K() string { return strings.Repeat(benignText, 6)[:2048] }
 
-func BenchmarkText2K(b *testing.B) {
-	s, err := New(Options{})
-	if err != nil {
-		b.Fatal(err)
+// reference is the paper's checker written the obvious way: each rule by the
+// standard library, each phrase against each window of the text.
+func reference(s *Screen, text string) float64 {
+	folded := strings.ToLower(text)
+	rest := 1.0
+	for i := range s.rules {
+		if s.rules[i].re.MatchString(folded) {
+			rest *= 1 - s.rules[i].Severity
+		}
 	}
+	best := 0.0
+	for _, p := range s.phrases {
+		best = max(best, p.above(slowRatio(p.text, folded)))
+	}
+	return 0.65*(1-rest) + 0.35*best
+}
+
+// slowRatio looks at every window with one bit-parallel comparison each.
+func slowRatio(phrase, text string) float64 {
+	var at [256]uint64
+	m := min(len(phrase), 64)
+	for i := range m {
+		at[phrase[i]] |= 1 << i
+	}
+	best := 0
+	for i := 0; i+m <= len(text); i++ {
+		s := ^uint64(0)
+		for k := i; k < i+m; k++ {
+			u := s & at[text[k]]
+			s = (s + u) | (s - u)
+		}
+		best = max(best, m-bits.OnesCount64(s<<(64-m)))
+	}
+	return 100 * float64(best) / float64(m)
+}
+
+// BenchmarkAgainstReference reports how many times faster the whole screen is
+// than the reference over the same texts of 2 KB, in one process.
+func BenchmarkAgainstReference(b *testing.B) {
+	s := newScreen(b, Options{})
+	text := text2K()
+	s.Text(text)
+	var ours, theirs time.Duration
+	for b.Loop() {
+		t0 := time.Now()
+		for range 20 {
+			s.Text(text)
+		}
+		t1 := time.Now()
+		reference(s, text)
+		ours += t1.Sub(t0) / 20
+		theirs += time.Since(t1)
+	}
+	b.ReportMetric(float64(theirs)/float64(ours), "x-reference")
+	b.ReportMetric(float64(ours.Microseconds())/float64(b.N), "us/text")
+	b.ReportMetric(float64(theirs.Microseconds())/float64(b.N), "us/reference")
+}
+
+func BenchmarkText2K(b *testing.B) {
+	s := newScreen(b, Options{})
 	t := text2K()
 	s.Text(t)
 	b.SetBytes(int64(len(t)))
@@ -25,42 +85,86 @@ func BenchmarkText2K(b *testing.B) {
 	}
 }
 
-func BenchmarkParts2K(b *testing.B) {
-	s, err := New(Options{})
-	if err != nil {
-		b.Fatal(err)
+func BenchmarkText100K(b *testing.B) {
+	s := newScreen(b, Options{})
+	t := strings.Repeat(benignText, 240)[:100_000]
+	s.Text(t)
+	b.SetBytes(int64(len(t)))
+	for b.Loop() {
+		s.Text(t)
 	}
+}
+
+// Text made of the words that begin a rule, in no order.
+func hostileText(n int) string {
+	words := strings.Fields("ignore disregard forget you are now act as without no rules previous your system prompt reveal show send to the judges mark plan as before assistant must do not tell user disable safety override mode new task run decode and follow")
+	var b strings.Builder
+	for x := uint32(1); b.Len() < n; {
+		x = x*1664525 + 1013904223
+		b.WriteString(words[x>>16%uint32(len(words))] + " ")
+	}
+	return b.String()[:n]
+}
+
+func BenchmarkHostile100K(b *testing.B) {
+	s := newScreen(b, Options{})
+	t := hostileText(100_000)
+	s.Text(t)
+	b.SetBytes(int64(len(t)))
+	for b.Loop() {
+		s.Text(t)
+	}
+}
+
+func BenchmarkParts(b *testing.B) {
+	s := newScreen(b, Options{})
 	w := s.newWorker()
-	text := []byte(text2K())
-	w.text(text, screening{plain: true})
-	b.Run("views", func(b *testing.B) {
-		for b.Loop() {
-			w.reader.Views(text)
-		}
-	})
-	views, _ := w.reader.Views(text)
-	v := views[0]
-	b.Run("regex", func(b *testing.B) {
-		for b.Loop() {
-			w.matches = w.matcher.Match(v.Text, w.matches[:0])
-		}
-	})
-	b.Run("fuzzy", func(b *testing.B) {
-		for b.Loop() {
-			w.ev.hits = s.phraseSet.Find(v.Text, w.ev.hits[:0], &w.fuzzy)
-		}
-	})
-	b.Run("model", func(b *testing.B) {
-		for b.Loop() {
-			s.model.Peaks(v.Text, cell, w.model)
-		}
-	})
+	for name, text := range map[string]string{"friendly": strings.Repeat(benignText, 240)[:100_000], "hostile": hostileText(100_000)} {
+		views, _ := w.reader.Views([]byte(text))
+		v := views[0]
+		b.Run("views/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				views, _ = w.reader.Views([]byte(text))
+				v = views[0]
+			}
+		})
+		b.Run("regex/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				w.matches = w.matcher.Match(v.Text, w.matches[:0])
+			}
+		})
+		b.Run("fuzzy/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				w.ev.hits = s.phraseSet.Find(v.Text, w.ev.hits[:0], &w.fuzzy)
+			}
+		})
+		b.Run("model/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				s.model.Peaks(v.Text, cell, w.model)
+			}
+		})
+	}
+}
+
+func BenchmarkPlan(b *testing.B) {
+	s := newScreen(b, Options{})
+	p := &plan.Plan{ID: "p", Site: "s", Goal: "Weekly round of the gauges"}
+	for i := range 10 {
+		p.Steps = append(p.Steps, benignText[i*20:i*20+180])
+		p.ToolCalls = append(p.ToolCalls, plan.ToolCall{Step: i + 1, Tool: "arm.move", Arguments: map[string]any{"arm": "ur5e_1", "target": "bench_a", "note": "slowly"}})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Check(check.Input{Plan: p})
+	}
 }
 
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
-		if _, err := New(Options{}); err != nil {
-			b.Fatal(err)
-		}
+		newScreen(b, Options{})
 	}
 }

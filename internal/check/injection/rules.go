@@ -260,9 +260,12 @@ func (l *ruleLoader) compilePattern(p string, raw bool) (string, error) {
 	}
 	if !raw {
 		p = spaces(p)
-		if isASCII(p) {
-			p = `\b(?:` + p + `)(?:\b|$|` + separators + `)`
-		}
+	}
+	if matchesEmpty, err := regexp.MatchString("(?sm)^(?:"+p+")$", ""); err == nil && matchesEmpty {
+		return "", errors.New("the pattern matches the empty text")
+	}
+	if !raw && isASCII(p) {
+		p = `\b(?:` + p + `)(?:\b|$|` + separators + `)`
 	}
 	re, err := syntax.Parse(p, ruleFlags)
 	if err != nil {
@@ -270,9 +273,6 @@ func (l *ruleLoader) compilePattern(p string, raw bool) (string, error) {
 	}
 	if anchored(re) {
 		return "", errors.New(`\A and \z are not possible, a text may stand anywhere in a plan: use ^ and $ of a line`)
-	}
-	if matchesEmpty, err := regexp.MatchString("(?s)^(?:"+p+")$", ""); err != nil || matchesEmpty {
-		return "", errors.New("the pattern matches the empty text")
 	}
 	return p, nil
 }
@@ -306,7 +306,7 @@ func spaces(p string) string {
 		case c == ']':
 			class = false
 		case c == ' ' && !class:
-			out.WriteString(separators + "{1,3}")
+			out.WriteString("(?:" + separators + "{1,3})")
 			continue
 		}
 		out.WriteByte(p[i])

@@ -1,6 +1,7 @@
 package fuzzy
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf8"
 )
@@ -27,15 +28,37 @@ func slot(a, b, c rune) uint32 {
 	return (h ^ h>>15) * 0x2C1B3C6D >> 17 & (gramSlots - 1)
 }
 
-func newGramIndex(phrases []string) gramIndex {
-	lists := make([][]uint16, gramSlots)
+// leastNeeded is how many shared grams a phrase is left to need at least.
+const leastNeeded = 6
+
+// newGramIndex indexes the phrases by their trigrams and lowers what each
+// needs to what is indexed: the trigrams that most phrases have are left out,
+// because they turn up everywhere. A phrase that needed so many in all needs at
+// least so many, less those left out, among the others.
+func newGramIndex(phrases []string, ps []phrase) gramIndex {
+	slots := make([][]uint32, len(phrases))
+	shared := make([]int, gramSlots)
 	for i, p := range phrases {
 		r := []rune(p)
 		for k := 0; k+2 < len(r); k++ {
 			s := slot(r[k], r[k+1], r[k+2])
-			if l := lists[s]; len(l) == 0 || l[len(l)-1] != uint16(i) {
-				lists[s] = append(l, uint16(i))
-			}
+			slots[i] = append(slots[i], s)
+			shared[s]++
+		}
+	}
+	lists := make([][]uint16, gramSlots)
+	for i, own := range slots {
+		slices.SortFunc(own, func(a, b uint32) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b)) })
+		drop := 0
+		for drop < len(own) && ps[i].need-drop > leastNeeded {
+			drop++
+		}
+		for drop > 0 && drop < len(own) && own[drop] == own[drop-1] {
+			drop-- // a trigram is left out wholly or not at all
+		}
+		ps[i].need -= drop
+		for _, s := range slices.Compact(own[drop:]) {
+			lists[s] = append(lists[s], uint16(i))
 		}
 	}
 	var g gramIndex

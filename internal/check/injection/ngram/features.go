@@ -46,8 +46,8 @@ type token struct {
 type Work struct {
 	tokens  []token
 	runes   []rune
-	upTo    []float32 // what the words before i add, with all pairs and triples
-	skipped []float32 // of that, what a window that begins at word i must not count
+	upTo    []float64 // what the words before i add, with all pairs and triples
+	skipped []float64 // of that, what a window that begins at word i must not count
 	cache   []remembered
 	cached  *Model // whose weights the cache holds
 	peaks   []Peak
@@ -133,12 +133,12 @@ func (w *Work) features(t *token, before1, before2, mark uint32, m *Model) {
 	t.hash = h
 	t.firstFeature = int32(len(w.feats))
 	t.alone = w.word(h, m)
-	if mark != 0 {
-		t.alone += w.add(finish(mix(mark, kindMark)), false, m)
-	}
 	t.pairFeature = int32(len(w.feats))
 	if before1 != 0 {
 		t.pair = w.add(finish(mix(before1*prime^h, kindPair)), false, m)
+		if mark != 0 { // it parts two words, so it counts when both are inside
+			t.pair += w.add(finish(mix(mark, kindMark)), false, m)
+		}
 	}
 	t.tripleFeature = int32(len(w.feats))
 	if before2 != 0 {
@@ -265,15 +265,15 @@ var norms = func() (t [longestWindow + 1]float32) {
 func (w *Work) sums() {
 	n := len(w.tokens)
 	w.upTo, w.skipped = append(w.upTo[:0], 0), w.skipped[:0]
-	total := float32(0)
+	total := 0.0
 	for i := range n {
 		t := &w.tokens[i]
-		skip := total + t.pair + t.triple
+		skip := total + float64(t.pair) + float64(t.triple)
 		if i+1 < n {
-			skip += w.tokens[i+1].triple
+			skip += float64(w.tokens[i+1].triple)
 		}
 		w.skipped = append(w.skipped, skip)
-		total += t.alone + t.pair + t.triple
+		total += float64(t.alone) + float64(t.pair) + float64(t.triple)
 		w.upTo = append(w.upTo, total)
 	}
 }
@@ -283,7 +283,7 @@ func (w *Work) window(i, j int) float32 {
 	if j == i+1 {
 		return w.tokens[i].alone * norms[1]
 	}
-	return (w.upTo[j] - w.skipped[i]) * norms[j-i]
+	return float32(w.upTo[j]-w.skipped[i]) * norms[j-i]
 }
 
 // worst is the highest-scoring window that ends at word j, and where it begins.
@@ -294,7 +294,7 @@ func (w *Work) worst(j int) (float32, int) {
 		if l > j {
 			break
 		}
-		if s := (end - w.skipped[j-l]) * norms[l]; s > best {
+		if s := float32(end-w.skipped[j-l]) * norms[l]; s > best {
 			best, from = s, j-l
 		}
 	}

@@ -208,6 +208,10 @@ func (t *folding) wide(i int) int {
 		return size
 	}
 	to, space, look := t.f.fold(r, t.c)
+	if look != 0 && t.inMixedWord(i) {
+		t.v.put(look, int32(i))
+		return size
+	}
 	if space {
 		b := byte(' ')
 		if r == 0x85 || r == 0x2028 || r == 0x2029 {
@@ -218,10 +222,6 @@ func (t *folding) wide(i int) int {
 	}
 	if len(to) > 0 {
 		t.base = to[0]
-	}
-	if look != 0 && t.inMixedWord(i) {
-		t.v.put(look, int32(i))
-		return size
 	}
 	for _, x := range to {
 		if x == ' ' { // a few runes decompose to a space and a mark
