@@ -200,8 +200,13 @@ func (m *modelMaker) model(ctx context.Context, name string) (llm.Model, error) 
 	return model, nil
 }
 
+// addressesReader is the suspicion from which a judge's words are withheld from
+// the chief. It lies above the gate for plans: a judge who describes an attack
+// scores 0.1 to 0.7, an instruction itself about 1.
+const addressesReader = 0.9
+
 // suspicious reports whether what a judge wrote reads like an instruction to
 // whoever reads it next: then the chief does not get it (C10).
 func (s *stages) suspicious(text string) bool {
-	return s.screen.Text(text).Sigma >= s.screen.Thresholds().TauW
+	return s.screen.Text(text).Sigma >= max(addressesReader, s.screen.Thresholds().TauW)
 }

@@ -28,7 +28,7 @@ const (
 const mark = "[redacted]"
 
 // screened stands for a text that addresses its reader.
-const screened = "[withheld: it addresses the reader]"
+const screened = "[withheld by the screen]"
 
 // A Redactor redacts opinions. Suspicious, which may be nil, reports whether a
 // text looks like an instruction to whoever reads it; such a text is withheld
