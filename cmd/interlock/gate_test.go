@@ -1,0 +1,230 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"interlock/internal/labsim"
+)
+
+// A gateRig is an installation with a gate before a simulated laboratory.
+type gateRig struct {
+	cli
+	lab             *labsim.Lab
+	reviewer, agent string
+	address         string
+	stop            func()
+}
+
+func newGateRig(t *testing.T) *gateRig {
+	t.Helper()
+	g := &gateRig{cli: cli{t.TempDir()}, lab: labsim.NewLab(labsim.New(time.Now))}
+	up := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return g.lab.Server }, nil))
+	t.Cleanup(func() { up.CloseClientConnections(); up.Close() })
+	g.reviewer, g.agent = g.install(t)
+	file := filepath.Join(g.dir, "i", "interlock", "config.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("  # site: my-lab\n"), []byte("  site: chem-sdl\n  upstreams: [{name: lab, url: \""+up.URL+"\"}]\n"), 1)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.run(t, exitInternal, nil, "tools", "diff")
+	g.run(t, exitOK, nil, "tools", "approve", "--all")
+	g.run(t, exitOK, nil, "tools", "diff")
+	return g
+}
+
+func (g *gateRig) start(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	var errs bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(g.env(ctx, w, &errs, nil, "serve"))
+		w.Close()
+	}()
+	ready := make(chan string, 1)
+	go func() {
+		address := ""
+		for sc := bufio.NewScanner(r); sc.Scan(); {
+			if rest, ok := strings.CutPrefix(sc.Text(), "API    "); ok {
+				address = strings.TrimSuffix(rest, "/v1/plans")
+			}
+			if strings.HasPrefix(sc.Text(), "MCP ") {
+				ready <- address
+			}
+		}
+		close(ready)
+	}()
+	if g.address = <-ready; g.address == "" {
+		cancel()
+		t.Fatalf("serve ended with %d: %s", <-ended, errs.String())
+	}
+	g.stop = func() {
+		cancel()
+		if code := <-ended; code != exitOK {
+			t.Errorf("serve ended with %d: %s", code, errs.String())
+		}
+	}
+}
+
+type bearerToken string
+
+func (b bearerToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (g *gateRig) connect(t *testing.T) *mcp.ClientSession {
+	t.Helper()
+	c := mcp.NewClient(&mcp.Implementation{Name: "planner", Version: "1"}, nil)
+	cs, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: g.address + "/mcp", HTTPClient: &http.Client{Transport: bearerToken(g.agent)}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cs
+}
+
+func toolCall(t *testing.T, cs *mcp.ClientSession, name string, args any) (ok bool, said string) {
+	t.Helper()
+	res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !res.IsError, string(b)
+}
+
+// The whole way through the real commands (R2, R4): a plan waits, the server
+// is started anew, a person approves it in another process, its call runs
+// once, a stop voids what is open, and the record proves all of it.
+func TestGateEscalateApproveRun(t *testing.T) {
+	t.Parallel()
+	g := newGateRig(t)
+	g.start(t)
+	move := map[string]any{"arm": "ur5e_1", "target": "bench_a", "speed_mm_s": 200}
+	plan := map[string]any{"plan": map[string]any{
+		"goal": "Distil the residue", "steps": []string{"Distil the residue of yesterday, then move ur5e_1 to bench_a at 200 mm/s."},
+		"tool_calls": []any{map[string]any{"step": 1, "tool": "arm.move", "arguments": move}},
+	}, "wait_s": 20}
+	cs := g.connect(t)
+	if ok, said := toolCall(t, cs, "arm.move", move); ok || !strings.Contains(said, "no-plan") {
+		t.Fatalf("without a plan: %s", said)
+	}
+	_, said := toolCall(t, cs, "submit_plan", plan)
+	var view struct {
+		StructuredContent struct {
+			PlanID string `json:"plan_id"`
+			State  string
+		}
+	}
+	if err := json.Unmarshal([]byte(said), &view); err != nil || view.StructuredContent.State != "escalated" {
+		t.Fatalf("submit_plan: %v %s", err, said)
+	}
+	id := view.StructuredContent.PlanID
+	_ = cs.Close()
+	g.stop()
+	g.run(t, exitOK, map[string]string{"INTERLOCK_TOKEN": g.reviewer}, "review", "approve", id, "--note", "seen")
+	g.start(t)
+	cs = g.connect(t)
+	waitUntil(t, func() bool {
+		_, said = toolCall(t, cs, "plan_status", map[string]any{"plan_id": id})
+		return strings.Contains(said, `"state":"accepted"`)
+	})
+	if ok, said := toolCall(t, cs, "arm.move", move); !ok {
+		t.Fatalf("the approved call: %s", said)
+	}
+	if ok, said := toolCall(t, cs, "arm.move", move); ok {
+		t.Fatalf("a second time: %s", said)
+	}
+	if n := g.lab.Calls(); n != 1 {
+		t.Errorf("%d calls reached the laboratory", n)
+	}
+	g.stopAndRearm(t, cs, plan)
+	_ = cs.Close()
+	g.stop()
+	tail := g.run(t, exitOK, nil, "audit", "tail", "-n", "100")
+	for _, want := range []string{"reviewed", "granted", "sent", "done", "state_changed"} {
+		if !strings.Contains(tail, want) {
+			t.Errorf("the record lacks %s:\n%s", want, tail)
+		}
+	}
+	g.run(t, exitOK, nil, "audit", "verify")
+}
+
+// stopAndRearm: anyone with a credential stops, only a person re-arms.
+func (g *gateRig) stopAndRearm(t *testing.T, cs *mcp.ClientSession, plan map[string]any) {
+	t.Helper()
+	agent, person := map[string]string{"INTERLOCK_TOKEN": g.agent}, map[string]string{"INTERLOCK_TOKEN": g.reviewer}
+	if out := g.run(t, exitOK, agent, "estop", "--server", g.address, "smoke"); !strings.Contains(out, "not a rated safety function") {
+		t.Errorf("estop says: %s", out)
+	}
+	if ok, said := toolCall(t, cs, "submit_plan", plan); ok || !strings.Contains(said, "emergency stop") {
+		t.Errorf("under a stop: %s", said)
+	}
+	g.run(t, exitInput, agent, "rearm", "--server", g.address, "please")
+	g.run(t, exitOK, person, "rearm", "--server", g.address, "checked")
+	if ok, said := toolCall(t, cs, "submit_plan", plan); !ok {
+		t.Errorf("after re-arming: %s", said)
+	}
+	url := g.address + "/v1/sites/chem-sdl/state"
+	if res, body := request(t, "POST", url, g.agent, `{"readings":{"room_presence":"clear"}}`); res.StatusCode != http.StatusForbidden {
+		t.Errorf("an agent improves the state: %d %s", res.StatusCode, body)
+	}
+	if res, body := request(t, "GET", url, g.agent, ""); res.StatusCode != http.StatusOK || !strings.Contains(body, `"estop":false`) {
+		t.Errorf("the state: %d %s", res.StatusCode, body)
+	}
+	if res, _ := request(t, "GET", url, "nobody", ""); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the state without a credential: %d", res.StatusCode)
+	}
+}
+
+func waitUntil(t *testing.T, ok func() bool) {
+	t.Helper()
+	for range 100 {
+		if ok() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("it does not happen")
+}
+
+func TestWirePrintsAnEntry(t *testing.T) {
+	t.Parallel()
+	c := cli{t.TempDir()}
+	out := c.run(t, exitOK, nil, "wire", "--", "python3", "server.py")
+	var entry struct {
+		McpServers map[string]struct {
+			Command string
+			Args    []string
+		}
+	}
+	if err := json.Unmarshal([]byte(out[:strings.LastIndexByte(out, '}')+1]), &entry); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(entry.McpServers["interlock"]); got != "{interlock [mcp -- python3 server.py]}" {
+		t.Errorf("%s", got)
+	}
+}
