@@ -302,8 +302,9 @@ func placeholder(s string) int {
 
 // callSyntax finds "name(" with something inside, or -1.
 func callSyntax(s string) int {
-	for i := 1; i < len(s); i++ {
-		if s[i] == '(' && base64Byte(s[i-1]) && strings.IndexByte(s[i:], ')') > 1 {
+	last := strings.LastIndexByte(s, ')')
+	for i := 1; i < last-1; i++ {
+		if s[i] == '(' && base64Byte(s[i-1]) && s[i+1] != ')' {
 			return i
 		}
 	}

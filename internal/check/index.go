@@ -22,20 +22,40 @@ type index struct {
 	sandbox  string // folded name
 
 	places    map[string][]string         // words that name each zone or place of a limit
+	kinds     map[quantity.Kind]kindBit   // that something of the site limits
+	known     map[string]bool             // names as the profile writes them that FindPerson knows
 	measures  map[string]quantity.Measure // by argument name
 	toolWords map[string][]string         // the words of each tool's name
 }
 
 // An entity is a robot, device, tool family or place that a plan can name.
 type entity struct {
-	id   string
-	kind string // "robot", "device", "tool", "zone"
-	axes []axis
+	id    string
+	kind  string // "robot", "device", "tool", "zone"
+	axes  []axis
+	kinds kindBit // of its limits
+}
+
+// A kindBit stands for one kind of quantity that something of the site limits.
+type kindBit uint32
+
+// bits numbers the kinds that have limits, and notes which each entity has.
+func (x *index) bits() {
+	for e := range x.entities {
+		for _, a := range x.entities[e].axes {
+			bit := x.kinds[a.kind]
+			if bit == 0 {
+				bit = 1 << len(x.kinds)
+				x.kinds[a.kind] = bit
+			}
+			x.entities[e].kinds |= bit
+		}
+	}
 }
 
 // compile reads a site into an index.
 func compile(s *site.Site) *index {
-	x := &index{site: s, lex: newLexicon(), byID: map[string]int{}, tools: map[string]*site.Tool{}, places: map[string][]string{}, measures: map[string]quantity.Measure{}, toolWords: map[string][]string{}, sandbox: strings.ToLower(s.Sandbox.Name)}
+	x := &index{site: s, lex: newLexicon(), byID: map[string]int{}, tools: map[string]*site.Tool{}, places: map[string][]string{}, kinds: map[quantity.Kind]kindBit{}, known: map[string]bool{}, measures: map[string]quantity.Measure{}, toolWords: map[string][]string{}, sandbox: strings.ToLower(s.Sandbox.Name)}
 	for i := range s.Robots {
 		x.item(&s.Robots[i], "robot")
 	}
@@ -53,6 +73,7 @@ func compile(s *site.Site) *index {
 		}
 		x.toolFamily(&s.Tools[i])
 	}
+	x.bits()
 	x.placeNames()
 	x.people()
 	for _, a := range s.Agents {
@@ -197,6 +218,11 @@ func (x *index) people() {
 		for _, w := range words {
 			if len(w) > 2 && unicode.IsUpper([]rune(w)[0]) && !everydayName(strings.ToLower(w)) {
 				x.lex.name(w, e)
+			}
+		}
+		for _, text := range [...]string{p.Name, p.Role} {
+			if x.site.FindPerson(text) != nil {
+				x.known[text] = true
 			}
 		}
 		role, _, _ := strings.Cut(p.Role, "(")

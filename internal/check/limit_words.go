@@ -8,6 +8,90 @@ import (
 
 // The words that decide which limit a number in prose is held against.
 
+// An answer is found once and kept.
+type answer uint8
+
+const (
+	unasked answer = iota
+	no
+	yes
+)
+
+func (a *answer) of(p *part, ask func(*part) bool) bool {
+	if *a == unasked {
+		*a = no
+		if ask(p) {
+			*a = yes
+		}
+	}
+	return *a == yes
+}
+
+// partFacts is what is known of the part in hand, so that many quantities in
+// one part do not each read all of its words.
+type partFacts struct {
+	part           *part
+	naming         []int32 // words that name entities
+	carries, spins answer
+	places         []placeFact
+	stated         []statedFact
+}
+
+type placeFact struct {
+	place string
+	how   mentioned
+}
+
+type statedFact struct {
+	kind  quantity.Kind
+	limit float64
+	is    bool
+}
+
+// look makes p the part in hand.
+func (r *limitRun) look(p *part) {
+	if r.here.part == p {
+		return
+	}
+	r.here = partFacts{part: p, naming: r.here.naming[:0], places: r.here.places[:0], stated: r.here.stated[:0]}
+	for i := range p.toks {
+		if len(p.toks[i].ents) > 0 {
+			r.here.naming = append(r.here.naming, int32(i))
+		}
+	}
+}
+
+func (r *limitRun) spins(p *part) bool {
+	r.look(p)
+	return r.here.spins.of(p, spins)
+}
+
+// placed is atPlace, asked once for each place.
+func (r *limitRun) placed(p *part, place string) mentioned {
+	r.look(p)
+	for _, f := range r.here.places {
+		if f.place == place {
+			return f.how
+		}
+	}
+	how := r.atPlace(p, place)
+	r.here.places = append(r.here.places, placeFact{place, how})
+	return how
+}
+
+// states is statesAtMost, asked once for each limit.
+func (r *limitRun) states(p *part, kind quantity.Kind, limit float64) bool {
+	r.look(p)
+	for _, f := range r.here.stated {
+		if f.kind == kind && f.limit == limit {
+			return f.is
+		}
+	}
+	is := statesAtMost(p, kind, limit)
+	r.here.stated = append(r.here.stated, statedFact{kind, limit, is})
+	return is
+}
+
 // commanding lists the kinds that a step states as an order; volumes, lengths
 // and times are as often amounts, distances and waits of something else.
 func commanding(k quantity.Kind) bool {
@@ -21,10 +105,11 @@ func commanding(k quantity.Kind) bool {
 
 // checkable leaves out kinds whose numbers in prose rarely belong to the limit;
 // masses count when something is carried.
-func checkable(k quantity.Kind, p *part) bool {
+func (r *limitRun) checkable(k quantity.Kind, p *part) bool {
 	switch k {
 	case quantity.Mass:
-		return carries(p)
+		r.look(p)
+		return r.here.carries.of(p, carries)
 	case quantity.Speed, quantity.Temperature, quantity.Pressure, quantity.Rotation, quantity.Force, quantity.AngularSpeed, quantity.Power, quantity.Flow, quantity.Ramp, quantity.Energy:
 		return true
 	default:

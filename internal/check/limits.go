@@ -32,8 +32,11 @@ const clearly = 1.10
 type limitRun struct {
 	x       *index
 	t       *planText
-	last    []base // last absolute value by entity and kind
-	named   []int  // entities the latest step named
+	last    []base    // last absolute value by entity and kind
+	ents    []int     // the candidates for the quantity in hand
+	named   []int     // entities the latest step named
+	here    partFacts // of the part in hand
+	locked  answer    // whether a step says that nobody is there
 	finding []verdict.Finding
 }
 
@@ -79,13 +82,33 @@ func (c Limits) Check(in Input) Result {
 	return r
 }
 
+// again reports whether the part in hand has a finding of the rule already; it
+// then stands at the worse level, and need not be said once more.
+func (r *limitRun) again(rule string, level verdict.Level, at verdict.Span) bool {
+	for k := len(r.finding) - 1; k >= 0; k-- {
+		f := &r.finding[k]
+		if f.Span.Step != at.Step || f.Span.Part != at.Part {
+			break
+		}
+		if f.Rule == rule {
+			f.Level = f.Level.Worst(level)
+			return true
+		}
+	}
+	return false
+}
+
 func (r *limitRun) add(rule string, level verdict.Level, at verdict.Span, message, need string) {
+	if r.again(rule, level, at) {
+		return
+	}
 	r.finding = append(r.finding, verdict.Finding{Rule: rule, Level: level, Class: verdict.Safety, Span: at, Message: message, Need: need})
 }
 
 // part checks the quantities of one goal or step.
 func (r *limitRun) part(p *part) {
-	if named := r.x.namedIn(p.toks); len(named) > 0 {
+	r.look(p)
+	if named := r.x.namedIn(p.toks, r.here.naming); len(named) > 0 {
 		r.named = named
 	}
 	for i := range p.quant {
@@ -107,9 +130,9 @@ func (r *limitRun) part(p *part) {
 }
 
 // namedIn returns the entities with limits that the words name, nearest last.
-func (x *index) namedIn(toks []token) []int {
+func (x *index) namedIn(toks []token, naming []int32) []int {
 	var out []int
-	for i := range toks {
+	for _, i := range naming {
 		for _, e := range toks[i].ents {
 			if len(x.entities[e].axes) > 0 && !slices.Contains(out, e) {
 				out = append(out, e)
@@ -123,48 +146,52 @@ func (x *index) namedIn(toks []token) []int {
 // ones named before it in the step, else those named later in it, else those
 // of the step before, else the only one of the site that has such a limit.
 func (r *limitRun) candidates(p *part, q *quantity.Quantity) []int {
-	var before, after []int
-	for i := range p.toks {
-		for _, e := range p.toks[i].ents {
-			if !r.x.hasAxis(e, q.Kind) {
-				continue
-			}
-			if int(p.toks[i].start) <= q.Start {
-				if len(p.toks[i].ents) == 1 {
-					before = before[:0] // the nearest one named
-				}
-				before = append(before, e)
-			} else {
-				after = append(after, e)
-			}
+	r.look(p)
+	kind := r.x.kinds[q.Kind]
+	if kind == 0 {
+		return nil
+	}
+	naming := r.here.naming
+	next, _ := slices.BinarySearchFunc(naming, int32(q.Start)+1, func(i, at int32) int { return int(p.toks[i].start) - int(at) })
+	nearest := next - 1
+	for ; nearest > 0; nearest-- { // back to the nearest one named by itself
+		if ents := p.toks[naming[nearest]].ents; len(ents) == 1 && r.x.hasAxis(ents[0], kind) {
+			break
 		}
 	}
-	switch {
-	case len(before) > 0:
+	if before := r.with(p, naming[max(nearest, 0):next], kind); len(before) > 0 {
 		return before
-	case len(after) > 0:
+	}
+	if after := r.with(p, naming[next:], kind); len(after) > 0 {
 		return after
 	}
-	var carried []int
+	r.ents = r.ents[:0]
 	for _, e := range r.named {
-		if r.x.hasAxis(e, q.Kind) {
-			carried = append(carried, e)
+		if r.x.hasAxis(e, kind) {
+			r.ents = append(r.ents, e)
 		}
 	}
-	if len(carried) > 0 {
-		return carried
+	if len(r.ents) > 0 {
+		return r.ents
 	}
 	return r.x.onlyWith(q.Kind)
 }
 
-func (x *index) hasAxis(e int, k quantity.Kind) bool {
-	for i := range x.entities[e].axes {
-		if x.entities[e].axes[i].kind == k {
-			return true
+// with returns the entities that the words at naming name and that have a
+// limit of the kind, each once.
+func (r *limitRun) with(p *part, naming []int32, kind kindBit) []int {
+	r.ents = r.ents[:0]
+	for _, i := range naming {
+		for _, e := range p.toks[i].ents {
+			if r.x.hasAxis(e, kind) && !slices.Contains(r.ents, e) {
+				r.ents = append(r.ents, e)
+			}
 		}
 	}
-	return false
+	return r.ents
 }
+
+func (x *index) hasAxis(e int, k kindBit) bool { return x.entities[e].kinds&k != 0 }
 
 // onlyWith returns the site's one entity with a limit of the kind, for kinds
 // that a machine sets and nothing else has.
@@ -176,7 +203,7 @@ func (x *index) onlyWith(k quantity.Kind) []int {
 	}
 	var only []int
 	for e := range x.entities {
-		if x.hasAxis(e, k) {
+		if x.hasAxis(e, x.kinds[k]) {
 			only = append(only, e)
 		}
 	}
@@ -265,11 +292,11 @@ func (r *limitRun) applies(a *axis, p *part, kind quantity.Kind) mentioned {
 		return nowhere
 	}
 	if a.place != "" {
-		if how = r.atPlace(p, a.place); how == nowhere {
+		if how = r.placed(p, a.place); how == nowhere {
 			return nowhere
 		}
 	}
-	if (a.cond || a.place != "") && a.max != nil && (statesAtMost(p, kind, *a.max) || a.cond && conditionMet(r.t, p)) {
+	if (a.cond || a.place != "") && a.max != nil && (r.states(p, kind, *a.max) || a.cond && r.conditionMet(p)) {
 		return nowhere // the step keeps to it where it holds, and the value is for elsewhere
 	}
 	return how
@@ -328,17 +355,24 @@ func statesAtMost(p *part, kind quantity.Kind, limit float64) bool {
 // conditionMet reports whether the plan says that nobody is there or the cell
 // is locked: the circumstance of a collaborative limit is then claimed absent,
 // and whether the claim holds is for others to judge.
-func conditionMet(t *planText, p *part) bool {
-	for i := range t.parts {
-		q := &t.parts[i]
-		if q.role != roleStep && q != p {
-			continue
-		}
-		for k := range q.toks {
-			switch q.toks[k].word {
-			case "locked", "clear", "nobody", "empty", "fenced", "closed", "unattended", "searched":
-				return true
+func (r *limitRun) conditionMet(p *part) bool {
+	if r.locked == unasked {
+		r.locked = no
+		for _, i := range r.t.steps {
+			if saysLocked(&r.t.parts[i]) {
+				r.locked = yes
+				break
 			}
+		}
+	}
+	return r.locked == yes || p.role != roleStep && saysLocked(p)
+}
+
+func saysLocked(p *part) bool {
+	for k := range p.toks {
+		switch p.toks[k].word {
+		case "locked", "clear", "nobody", "empty", "fenced", "closed", "unattended", "searched":
+			return true
 		}
 	}
 	return false
@@ -348,7 +382,7 @@ func conditionMet(t *planText, p *part) bool {
 func (r *limitRun) absolute(p *part, q *quantity.Quantity) {
 	kind, readings := q.Kind, q.Readings
 	ents := r.candidates(p, q)
-	if kind == quantity.Mass && strings.TrimSpace(q.Unit) == "g" && spins(p) {
+	if kind == quantity.Mass && strings.TrimSpace(q.Unit) == "g" && r.spins(p) {
 		kind = quantity.Acceleration // "spin at 3000 g"
 		ents = r.rotors(p)
 	}
@@ -362,7 +396,7 @@ func (r *limitRun) absolute(p *part, q *quantity.Quantity) {
 		r.acceleration(p, q, ents)
 		return
 	}
-	if !checkable(kind, p) || len(ents) == 0 {
+	if len(ents) == 0 || !r.checkable(kind, p) {
 		return
 	}
 	if len(ents) == 1 {
@@ -379,8 +413,14 @@ func (r *limitRun) judge(p *part, q *quantity.Quantity, kind quantity.Kind, read
 	case e.denied:
 		r.add("LIM-006", verdict.Flag, at, r.x.entities[e.entity].id+" is not allowed at the place the step names", "use another robot or place")
 	case e.over && q.Bound <= 0 && p.role == roleStep && commanding(kind):
+		if r.again("LIM-001", verdict.Block, at) {
+			return
+		}
 		r.add("LIM-001", verdict.Block, at, "the value is above the limit of "+r.describe(e), "stay within the limit")
 	case e.over, e.maybe:
+		if r.again("LIM-002", verdict.Flag, at) {
+			return
+		}
 		r.add("LIM-002", verdict.Flag, at, "the value may be above the limit of "+r.describe(e), "state the value within the limit, with its unit")
 	}
 }
@@ -500,7 +540,8 @@ func (r *limitRun) bare(p *part, q *quantity.Quantity) {
 // calls holds the numbers of a step's calls against the limits of the device
 // they name, which may be stricter than the tool's range.
 func (r *limitRun) calls(step int) {
-	for i, c := range r.t.plan.ToolCalls {
+	for i := range r.t.plan.ToolCalls {
+		c := &r.t.plan.ToolCalls[i]
 		if c.Step != step || r.x.tools[c.Tool] == nil {
 			continue
 		}

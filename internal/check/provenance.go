@@ -148,7 +148,7 @@ func (x *index) behind(t *planText, dst []verdict.Finding) []verdict.Finding {
 		f.Rule, f.Level, f.Message = "PROV-016", verdict.Block, "the plan is handed in for an agent that may not submit plans"
 	case agent != nil:
 		f.Rule, f.Message = "PROV-017", "an agent, not a person, stands behind the plan"
-	case x.site.FindPerson(who) == nil:
+	case !x.known[who] && x.site.FindPerson(who) == nil:
 		f.Message = "the person or group behind the plan is not known to the site"
 	default:
 		return dst

@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
+	"strings"
 
 	"interlock/internal/strict"
 )
@@ -55,6 +58,9 @@ func (l Limits) Exceeded(p *Plan) []Excess {
 	largest, step := 0, 0
 	for _, calls := range [][]ToolCall{p.ToolCalls, p.OnAbort} {
 		for _, c := range calls {
+			if canonicalAtMost(c.Arguments) <= l.MaxArgumentBytes {
+				continue
+			}
 			if n := len(strict.Canonical(c.Arguments)); n > largest {
 				largest, step = n, c.Step
 			}
@@ -71,4 +77,33 @@ func (l Limits) Exceeded(p *Plan) []Excess {
 	add("max_attachments", len(p.Attachments), l.MaxAttachments, 0)
 	add("max_attachment_bytes", attached, l.MaxAttachmentBytes, 0)
 	return over
+}
+
+// canonicalAtMost returns a size that the canonical JSON of v does not exceed,
+// without writing it: most arguments are far below any limit.
+func canonicalAtMost(v any) int {
+	const escape, other = len(`\u0000`), 64
+	switch v := v.(type) {
+	case string:
+		return escape*len(v) + 2
+	case json.Number:
+		if strings.ContainsAny(string(v), "eE") {
+			return math.MaxInt32 // written out, it can be long
+		}
+		return len(v) + other
+	case []any:
+		n := 2
+		for _, item := range v {
+			n += canonicalAtMost(item) + 1
+		}
+		return n
+	case map[string]any:
+		n := 2
+		for k, item := range v {
+			n += canonicalAtMost(k) + canonicalAtMost(item) + 2
+		}
+		return n
+	default:
+		return other
+	}
 }

@@ -78,12 +78,11 @@ func denominator(s string) (unit, int) {
 	if n == 0 {
 		return unit{}, 0
 	}
-	u, ok := lookup(s[i : i+n])
-	if !ok || u.kind != Time {
-		return unit{}, 0
-	}
 	for _, inv := range [...]string{"-1", "^-1", "⁻¹", "−1"} {
-		if strings.HasPrefix(s[i+n:], inv) && !startsDigit(s[i+n+len(inv):]) {
+		if !strings.HasPrefix(s[i+n:], inv) || startsDigit(s[i+n+len(inv):]) {
+			continue
+		}
+		if u, ok := lookup(s[i : i+n]); ok && u.kind == Time {
 			return u, i + n + len(inv)
 		}
 	}
