@@ -22,24 +22,59 @@ const (
 	RuleFlash        = "FACT-FLASH"
 	RuleHood         = "FACT-HOOD"
 	RuleBiosafety    = "FACT-BIOSAFETY"
+	RuleCrowded      = "FACT-CROWDED" // more in one vessel than was compared
 )
+
+// maxMaterials bounds how many materials one vessel may take: nothing that a
+// laboratory does comes near it.
+const maxMaterials = 60
 
 // incompatible holds every two materials of one vessel against each other.
 func (d *Deriver) incompatible(s *fact.Set, v *vesselSet) {
 	for _, x := range v.all {
-		for i, a := range x.doses {
-			for _, b := range x.doses[i+1:] {
-				d.meet(s, x, a, b)
-			}
+		if n := x.distinct(); n > maxMaterials {
+			last := x.doses[len(x.doses)-1]
+			hard(s, fact.Hard{
+				Rule: RuleCrowded, Level: verdict.Block, Class: verdict.Safety, At: last.at,
+				Statement: fmt.Sprintf("%d materials go into the %s: more than %d are not held against each other", n, x.name, maxMaterials),
+				Path:      []string{x.doses[0].id, last.id}, Need: "split the plan, and name the vessels apart",
+			})
+			continue
 		}
+		d.meetings(s, x)
 	}
 	d.waterIntoAcid(s)
 }
 
-func (d *Deriver) meet(s *fact.Set, x *vessel, a, b dose) {
-	if a.id == b.id {
-		return
+// meetings holds each two doses of a vessel against each other, once for each
+// way in which the same two can meet.
+func (d *Deriver) meetings(s *fact.Set, x *vessel) {
+	type way struct {
+		a, b         string
+		dilute, sure bool
 	}
+	seen := map[way]bool{}
+	for i, a := range x.doses {
+		for _, b := range x.doses[i+1:] {
+			w := way{a.id, b.id, a.dilute || b.dilute, sure(x, a, b)}
+			if a.id != b.id && !seen[w] {
+				seen[w] = true
+				d.meet(s, x, a, b)
+			}
+		}
+	}
+}
+
+// distinct counts the materials of a vessel.
+func (x *vessel) distinct() int {
+	ids := map[string]bool{}
+	for _, d := range x.doses {
+		ids[d.id] = true
+	}
+	return len(ids)
+}
+
+func (d *Deriver) meet(s *fact.Set, x *vessel, a, b dose) {
 	where := "in the " + x.name
 	if x.beside {
 		where = "beside each other on the " + x.name
