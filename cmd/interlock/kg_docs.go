@@ -115,7 +115,7 @@ func siteDocuments(e *env, cfg *config.Config, g *knowledge.Graph, screen *injec
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	serial, err := decidedSerial(e, r)
 	if err != nil {
 		return nil, err

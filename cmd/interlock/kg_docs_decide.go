@@ -81,7 +81,7 @@ func (c *docsApproveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer a.log.Close()
+	defer func() { _ = a.log.Close() }()
 	l, err := a.look(e, c.Name)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (c *docsRemoveCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer a.log.Close()
+	defer func() { _ = a.log.Close() }()
 	entries, err := a.lib.Entries()
 	if err != nil {
 		return libraryError(err)
@@ -153,7 +153,7 @@ func (c *docsOverrideCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer a.log.Close()
+	defer func() { _ = a.log.Close() }()
 	docs, err := a.lib.Documents(e.Ctx, a.opts)
 	if err != nil {
 		return libraryError(err)
@@ -206,7 +206,7 @@ func (c *docsRestoreCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer a.log.Close()
+	defer func() { _ = a.log.Close() }()
 	if !slices.ContainsFunc(a.lib.Overrides(), func(w document.Override) bool { return w.ID == c.ID }) {
 		return badInput(fmt.Errorf("no override %q", c.ID))
 	}

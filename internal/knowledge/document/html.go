@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"interlock/internal/verdict"
 )
@@ -51,16 +50,16 @@ func (r *reader) affordable(text string) error {
 	z := html.NewTokenizer(strings.NewReader(text))
 	open, cost := 0, 0
 	for {
-		switch z.Next() {
-		case html.ErrorToken:
+		kind := z.Next()
+		if kind == html.ErrorToken {
 			return nil
-		case html.StartTagToken:
-			if name, _ := z.TagName(); formatting(atom.Lookup(name)) {
+		}
+		if kind == html.StartTagToken || kind == html.EndTagToken {
+			if name, _ := z.TagName(); formatting(string(name)) {
 				open++
-			}
-		case html.EndTagToken:
-			if name, _ := z.TagName(); formatting(atom.Lookup(name)) && open > 0 {
-				open--
+				if kind == html.EndTagToken {
+					open = max(0, open-2)
+				}
 			}
 		}
 		if cost += 1 + open; cost > 50*r.lim.Rows {
@@ -69,9 +68,9 @@ func (r *reader) affordable(text string) error {
 	}
 }
 
-func formatting(a atom.Atom) bool {
-	switch a {
-	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:
+func formatting(tag string) bool {
+	switch tag {
+	case "a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u":
 		return true
 	}
 	return false
@@ -90,7 +89,7 @@ type htmlWalker struct {
 func (w *htmlWalker) sheet(root *html.Node) {
 	for n := range root.Descendants() {
 		switch {
-		case n.Type == html.ElementNode && n.DataAtom == atom.Style:
+		case n.Type == html.ElementNode && n.Data == "style":
 			css := ""
 			for c := n.FirstChild; c != nil; c = c.NextSibling {
 				css += c.Data
@@ -103,11 +102,11 @@ func (w *htmlWalker) sheet(root *html.Node) {
 			if strings.Contains(strings.ToLower(css), "@import") {
 				w.unread("a style sheet that the page imports: what it hides is not known")
 			}
-		case n.Type == html.ElementNode && n.DataAtom == atom.Link && strings.Contains(strings.ToLower(attr(n, "rel")), "stylesheet"):
+		case n.Type == html.ElementNode && n.Data == "link" && strings.Contains(strings.ToLower(attr(n, "rel")), "stylesheet"):
 			w.unread("style sheet %q: what it hides is not known", clip(attr(n, "href"), 80))
-		case n.Type == html.ElementNode && n.DataAtom == atom.Script:
+		case n.Type == html.ElementNode && n.Data == "script":
 			w.unread("a script: what it would show or hide is not known")
-		case n.Type == html.ElementNode && (n.DataAtom == atom.Iframe || n.DataAtom == atom.Object || n.DataAtom == atom.Embed || n.DataAtom == atom.Svg):
+		case n.Type == html.ElementNode && (n.Data == "iframe" || n.Data == "object" || n.Data == "embed" || n.Data == "svg"):
 			w.unread("an embedded <%s>", n.Data)
 		}
 	}
@@ -119,19 +118,18 @@ func (w *htmlWalker) unread(format string, args ...any) {
 
 // walk visits a node and what is in it; the tree is at most 512 deep.
 func (w *htmlWalker) walk(n *html.Node, look look) {
-	switch n.Type {
-	case html.TextNode:
+	switch {
+	case n.Type == html.TextNode:
 		w.say(n.Data, look)
 		return
-	case html.CommentNode:
+	case n.Type == html.CommentNode:
 		if wordy(n.Data) {
 			w.hidden(n.Data, "in a comment")
 		}
 		return
-	case html.ElementNode:
-		if w.skip(n) {
-			return
-		}
+	case n.Type == html.ElementNode && w.skip(n):
+		return
+	case n.Type == html.ElementNode:
 		look = look.of(n, w.rules)
 	}
 	level := headingOf(n)
@@ -146,7 +144,7 @@ func (w *htmlWalker) walk(n *html.Node, look look) {
 		w.flush(true)
 	case breaks(n):
 		w.flush(false)
-	case n.DataAtom == atom.Td || n.DataAtom == atom.Th:
+	case n.Data == "td" || n.Data == "th":
 		w.text.WriteString(" | ")
 	}
 }
@@ -154,13 +152,13 @@ func (w *htmlWalker) walk(n *html.Node, look look) {
 // skip leaves out what is never text of the page; what could hold text for
 // others is reported.
 func (w *htmlWalker) skip(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.Script, atom.Style, atom.Iframe, atom.Object, atom.Embed, atom.Svg:
+	switch n.Data {
+	case "script", "style", "iframe", "object", "embed", "svg":
 		return true
-	case atom.Title:
+	case "title":
 		w.title = textOf(n)
 		return true
-	case atom.Template, atom.Noscript, atom.Datalist:
+	case "template", "noscript", "datalist":
 		if t := textOf(n); wordy(t) {
 			w.hidden(t, "in <"+n.Data+">")
 		}
@@ -200,8 +198,8 @@ func (w *htmlWalker) flush(heading bool) {
 }
 
 func headingOf(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+	switch n.Data {
+	case "h1", "h2", "h3", "h4", "h5", "h6":
 		return true
 	}
 	return false
@@ -209,9 +207,9 @@ func headingOf(n *html.Node) bool {
 
 // breaks reports whether an element begins a paragraph of its own.
 func breaks(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.P, atom.Div, atom.Li, atom.Tr, atom.Table, atom.Ul, atom.Ol, atom.Section, atom.Article, atom.Header, atom.Footer, atom.Nav, atom.Main,
-		atom.Pre, atom.Blockquote, atom.Br, atom.Hr, atom.Dt, atom.Dd, atom.Figure, atom.Figcaption, atom.Form, atom.Body, atom.Details, atom.Summary, atom.Address, atom.Aside:
+	switch n.Data {
+	case "p", "div", "li", "tr", "table", "ul", "ol", "section", "article", "header", "footer", "nav", "main",
+		"pre", "blockquote", "br", "hr", "dt", "dd", "figure", "figcaption", "form", "body", "details", "summary", "address", "aside":
 		return true
 	}
 	return false

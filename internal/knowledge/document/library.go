@@ -262,7 +262,7 @@ func (l *Library) discard(name string) error {
 	if err != nil {
 		return fmt.Errorf("taking out %s: %w", name, err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if err := root.Remove(filesDir + "/" + name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("taking out %s: %w", name, err)
 	}
@@ -334,7 +334,7 @@ func (l *Library) list(sub string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the library of documents: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	entries, err := fs.ReadDir(root.FS(), sub)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("listing documents: %w", err)
@@ -356,7 +356,7 @@ func (l *Library) readFile(name string, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	info, err := root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -368,7 +368,7 @@ func (l *Library) readFile(name string, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	if err == nil && len(data) > limit {
 		err = fmt.Errorf("%s: more than the %d bytes that are read", name, limit)
@@ -387,7 +387,7 @@ func (l *Library) writeFile(name string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("opening the library of documents: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for _, sub := range []string{filesDir, approvedDir} {
 		if err := root.Mkdir(sub, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("making the library of documents: %w", err)

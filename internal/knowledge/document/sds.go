@@ -90,7 +90,8 @@ func (r *reader) sheet(blocks []block) {
 			section = n
 			continue
 		}
-		text[section].WriteString(strings.TrimSpace(b.text) + "\n")
+		part := &text[section]
+		part.WriteString(strings.TrimSpace(b.text) + "\n")
 	}
 	if found < fewHeadings {
 		return
