@@ -109,11 +109,12 @@ func (d *Deriver) pour(s *fact.Set, t *fact.Text, words []fact.Token, v *vesselS
 	name, labeled, stands := container(words)
 	acts := acting(words)
 	emptied := says(words, "act:sterilise") || lemma(words, "rinse", "empty", "clean", "fresh", "new", "another", "separate", "change")
+	outright := acts && !apart(words) && !spoken(words) && !taught(t.Words)
 	var doses []dose
 	for i := range words {
 		if m, ok := d.dose(s, t, words, i); ok {
 			m.sent = sent
-			m.certain = m.certain && acts && !apart(words) && !spoken(words) && !taught(t.Words)
+			m.certain = m.certain && outright
 			doses = append(doses, m)
 		}
 	}
