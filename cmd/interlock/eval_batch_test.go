@@ -149,6 +149,28 @@ func checkRequests(t *testing.T, path string, n int) {
 	}
 }
 
+func TestC09_RequestsNeedNoLabels(t *testing.T) {
+	t.Parallel()
+	suite, err := readLines[map[string]any](batchDir + "suite.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bare := map[string]any{}
+	for _, k := range []string{"id", "site", "goal", "submitted_by", "steps"} {
+		bare[k] = suite[0][k]
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "bare.jsonl")
+	if err := writeLines(path, []map[string]any{bare}); err != nil {
+		t.Fatal(err)
+	}
+	interlock(t, exitOK, "eval", "requests", "--suite", path, "--sites", batchDir+"sites.yaml", "--panel", "vendor/a", "--out", filepath.Join(dir, "r.jsonl"))
+	calls, err := readLines[batch.Call](filepath.Join(dir, "r.jsonl"))
+	if err != nil || len(calls) != 1 || calls[0].CustomID != bare["id"].(string)+"/vendor/a" || calls[0].Body.Model != "vendor/a" {
+		t.Errorf("got %+v, %v", calls, err)
+	}
+}
+
 func TestEvalImportIsResumable(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "out")

@@ -52,7 +52,11 @@ type heard struct {
 }
 
 func (c *evalImportCmd) Run(e *env) error {
-	suite, eng, err := evalSetup(e, c.Suite, c.Sites, c.Config)
+	read := readSuite
+	if c.Stage == "judges" {
+		read = readUnlabelled
+	}
+	suite, eng, err := evalSetup(e, read, c.Suite, c.Sites, c.Config)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,15 @@ type labelledPlan struct {
 
 // readSuite reads a labelled suite; one bad row is an error of the suite, not
 // a row less.
-func readSuite(path string) ([]labelledPlan, error) {
+func readSuite(path string) ([]labelledPlan, error) { return readRows(path, labelOf) }
+
+// readUnlabelled reads the plans of a suite and not what it says about them:
+// who asks judges needs no labels.
+func readUnlabelled(path string) ([]labelledPlan, error) {
+	return readRows(path, func(*plan.Labelled) (eval.Label, error) { return eval.Label{}, nil })
+}
+
+func readRows(path string, labelOf func(*plan.Labelled) (eval.Label, error)) ([]labelledPlan, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the suite: %w", err)

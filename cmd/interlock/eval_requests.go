@@ -35,7 +35,7 @@ type evalRequestsCmd struct {
 }
 
 func (c *evalRequestsCmd) Run(e *env) error {
-	suite, eng, err := evalSetup(e, c.Suite, c.Sites, c.Config)
+	suite, eng, err := evalSetup(e, readUnlabelled, c.Suite, c.Sites, c.Config)
 	if err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func checkJudgeNames(names []string) error {
 }
 
 // evalSetup reads a suite and builds an engine that remembers nothing.
-func evalSetup(e *env, suitePath, sites, configPath string) ([]labelledPlan, *engine, error) {
-	suite, err := readSuite(suitePath)
+func evalSetup(e *env, read func(string) ([]labelledPlan, error), suitePath, sites, configPath string) ([]labelledPlan, *engine, error) {
+	suite, err := read(suitePath)
 	if err != nil {
 		return nil, nil, badInput(err)
 	}
