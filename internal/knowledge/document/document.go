@@ -152,7 +152,7 @@ type Limits struct {
 	Bytes    int // of the file; default 16 MiB
 	Text     int // of text read from it; default 2 MiB
 	Pages    int // default 1000
-	Passages int // default 10 000
+	Passages int // default 40 000
 	Rows     int // of a table, or elements of a structured file; default 20 000
 }
 
@@ -165,7 +165,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Bytes, 16<<20)
 	set(&l.Text, 2<<20)
 	set(&l.Pages, 1000)
-	set(&l.Passages, 10_000)
+	set(&l.Passages, 40_000)
 	set(&l.Rows, 20_000)
 	return l
 }

@@ -64,6 +64,8 @@ func TestHiddenTextInHTML(t *testing.T) {
 		"white":        `<p style="color:#fff">` + secret + `</p>`,
 		"white word":   `<font color="white">` + secret + `</font>`,
 		"nearly white": `<p style="color: rgb(254, 254, 253)">` + secret + `</p>`,
+		"named":        `<p style="color: LavenderBlush">` + secret + `</p>`,
+		"body":         `<table><tr><td bgcolor="#000000"><font color=black>` + secret + `</font></td></tr></table>`,
 		"hsl":          `<p style="color: hsl(0, 0%, 99%)">` + secret + `</p>`,
 		"transparent":  `<p style="color: rgba(0,0,0,0.01)">` + secret + `</p>`,
 		"black on it":  `<div style="background:#000"><p style="color:#000">` + secret + `</p></div>`,
@@ -122,8 +124,8 @@ func TestVisibleTextInHTML(t *testing.T) {
 
 func TestWhatAPageDoesNotShowIsSaid(t *testing.T) {
 	t.Parallel()
-	d := parse(t, "m.html", `<link rel="stylesheet" href="x.css"><script>hide()</script><p>Text</p><iframe src=x></iframe>`)
-	for _, want := range []string{"style sheet", "script", "iframe"} {
+	d := parse(t, "m.html", `<link rel="stylesheet" href="x.css"><script>hide()</script><p>Text</p><iframe src=x></iframe><p style="color: var(--paper)">x y z</p>`)
+	for _, want := range []string{"style sheet", "script", "iframe", "var(--paper)"} {
 		if !has(d, RuleUnread, want) {
 			t.Errorf("no finding about a %s: %+v", want, d.Findings)
 		}

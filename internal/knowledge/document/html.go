@@ -29,7 +29,7 @@ func (r *reader) page(text string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.doc.Name, err)
 	}
-	w := &htmlWalker{r: r}
+	w := &htmlWalker{r: r, told: map[string]bool{}}
 	w.sheet(root)
 	w.walk(root, shown())
 	w.flush(false)
@@ -48,7 +48,7 @@ func (r *reader) affordable(text string) error {
 		return fmt.Errorf("%s: %d bytes of markup, more than the %d that are read", r.doc.Name, len(text), 2*r.lim.Text)
 	}
 	z := html.NewTokenizer(strings.NewReader(text))
-	open, cost := 0, 0
+	open, cost, most := 0, 0, 10*r.lim.Rows
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -62,8 +62,8 @@ func (r *reader) affordable(text string) error {
 				}
 			}
 		}
-		if cost += 1 + open; cost > 50*r.lim.Rows {
-			return fmt.Errorf("%s: more than %d elements, repeated formatting counted", r.doc.Name, 50*r.lim.Rows)
+		if cost += 1 + open; cost > most {
+			return fmt.Errorf("%s: more than %d elements, repeated formatting counted", r.doc.Name, most)
 		}
 	}
 }
@@ -82,6 +82,7 @@ type htmlWalker struct {
 	blocks  []block
 	title   string
 	section string
+	told    map[string]bool // colours reported
 	text    strings.Builder
 }
 
@@ -94,7 +95,11 @@ func (w *htmlWalker) sheet(root *html.Node) {
 			for c := n.FirstChild; c != nil; c = c.NextSibling {
 				css += c.Data
 			}
-			w.rules = append(w.rules, parseCSS(css)...)
+			rules := parseCSS(css)
+			for i := range rules {
+				w.colours(rules[i].decls)
+			}
+			w.rules = append(w.rules, rules...)
 			if len(w.rules) > maxRules {
 				w.rules = w.rules[:maxRules]
 				w.unread("more than %d style rules: what the others hide is not known", maxRules)
@@ -109,6 +114,14 @@ func (w *htmlWalker) sheet(root *html.Node) {
 		case n.Type == html.ElementNode && (n.Data == "iframe" || n.Data == "object" || n.Data == "embed" || n.Data == "svg"):
 			w.unread("an embedded <%s>", n.Data)
 		}
+	}
+}
+
+// colours reports a colour that cannot be read, once.
+func (w *htmlWalker) colours(decls map[string]string) {
+	if c := unreadColour(decls); c != "" && !w.told[c] && len(w.told) < maxRules {
+		w.told[c] = true
+		w.unread("%q: whether text of this colour is seen is not known", clip(c, 60))
 	}
 }
 
@@ -130,6 +143,7 @@ func (w *htmlWalker) walk(n *html.Node, look look) {
 	case n.Type == html.ElementNode && w.skip(n):
 		return
 	case n.Type == html.ElementNode:
+		w.colours(parseDecls(attr(n, "style")))
 		look = look.of(n, w.rules)
 	}
 	level := headingOf(n)

@@ -21,11 +21,10 @@ type cssRule struct {
 	decls   map[string]string
 }
 
-func (c *cssRule) matches(n *html.Node) bool {
+func (c *cssRule) matches(n *html.Node, have []string) bool {
 	if c.tag != "" && c.tag != "*" && c.tag != n.Data || c.id != "" && c.id != attr(n, "id") {
 		return false
 	}
-	have := strings.Fields(attr(n, "class"))
 	for _, want := range c.classes {
 		if !slices.Contains(have, want) {
 			return false
@@ -136,8 +135,9 @@ func (l look) hides() string {
 
 // of returns the look inside an element.
 func (l look) of(n *html.Node, rules []cssRule) look {
+	classes := strings.Fields(attr(n, "class"))
 	for i := range rules {
-		if rules[i].matches(n) {
+		if rules[i].matches(n, classes) {
 			l.apply(rules[i].decls)
 		}
 	}
@@ -150,8 +150,10 @@ func (l look) of(n *html.Node, rules []cssRule) look {
 	if c, _, ok := colour(attr(n, "bgcolor")); ok {
 		l.bg = c
 	}
-	if c, _, ok := colour(attr(n, "color")); ok {
-		l.fg = c
+	for _, key := range []string{"text", "color"} {
+		if c, _, ok := colour(attr(n, key)); ok {
+			l.fg = c
+		}
 	}
 	if s := attr(n, "style"); s != "" {
 		l.apply(parseDecls(s))
@@ -262,67 +264,4 @@ func size(s string, relative float64) float64 {
 		return v * 96
 	}
 	return math.NaN()
-}
-
-var namedColours = map[string]rgb{
-	"white": white, "black": {}, "snow": {1, .98, .98}, "ivory": {1, 1, .94}, "ghostwhite": {.97, .97, 1}, "whitesmoke": {.96, .96, .96}, "floralwhite": {1, .98, .94},
-	"mintcream": {.96, 1, .98}, "azure": {.94, 1, 1}, "aliceblue": {.94, .97, 1}, "seashell": {1, .96, .93}, "red": {1, 0, 0}, "green": {0, .5, 0}, "blue": {0, 0, 1},
-	"yellow": {1, 1, 0}, "navy": {0, 0, .5}, "gray": {.5, .5, .5}, "grey": {.5, .5, .5}, "silver": {.75, .75, .75}, "darkgray": {.66, .66, .66}, "darkblue": {0, 0, .55},
-}
-
-// colour reads a colour and how opaque it is.
-func colour(s string) (c rgb, alpha float64, ok bool) {
-	s = strings.ToLower(strings.TrimSpace(s))
-	if s == "transparent" {
-		return white, 0, true
-	}
-	if c, ok := namedColours[s]; ok {
-		return c, 1, true
-	}
-	if hex, ok := strings.CutPrefix(s, "#"); ok {
-		return hexColour(hex)
-	}
-	name, args, ok := strings.Cut(strings.TrimSuffix(s, ")"), "(")
-	if !ok {
-		return c, 0, false
-	}
-	var v []float64
-	for _, a := range strings.FieldsFunc(args, func(r rune) bool { return r == ',' || r == '/' || r == ' ' }) {
-		f, err := strconv.ParseFloat(strings.TrimRight(a, "%deg"), 64)
-		if err != nil {
-			return c, 0, false
-		}
-		v = append(v, f)
-	}
-	alpha = 1
-	if len(v) > 3 {
-		alpha = v[3]
-	}
-	switch {
-	case (name == "rgb" || name == "rgba") && len(v) >= 3:
-		return rgb{v[0] / 255, v[1] / 255, v[2] / 255}, alpha, true
-	case (name == "hsl" || name == "hsla") && len(v) >= 3:
-		return rgb{v[2] / 100, v[2] / 100, v[2] / 100}, alpha, true // lightness tells what is white
-	}
-	return c, 0, false
-}
-
-func hexColour(hex string) (c rgb, alpha float64, ok bool) {
-	if len(hex) == 3 || len(hex) == 4 {
-		wide := make([]byte, 0, 8)
-		for i := range len(hex) {
-			wide = append(wide, hex[i], hex[i])
-		}
-		hex = string(wide)
-	}
-	v, err := strconv.ParseUint(hex, 16, 32)
-	if err != nil || len(hex) != 6 && len(hex) != 8 {
-		return c, 0, false
-	}
-	alpha = 1
-	if len(hex) == 8 {
-		alpha = float64(v&0xFF) / 255
-		v >>= 8
-	}
-	return rgb{float64(v>>16&0xFF) / 255, float64(v>>8&0xFF) / 255, float64(v&0xFF) / 255}, alpha, true
 }
