@@ -238,7 +238,7 @@ func (l *ruleLoader) expand(p string) (string, error) {
 	out := wordRef.ReplaceAllStringFunc(p, func(ref string) string {
 		name := ref[1 : len(ref)-1]
 		if name[0] == '~' {
-			return "(?:" + separators + "{1,3}" + inWord + "+){0," + name[1:] + "}"
+			return "(?:" + separators + "+" + inWord + "+){0," + name[1:] + "}"
 		}
 		w, ok := l.words[name]
 		if !ok {
@@ -306,7 +306,7 @@ func spaces(p string) string {
 		case c == ']':
 			class = false
 		case c == ' ' && !class:
-			out.WriteString("(?:" + separators + "{1,3})")
+			out.WriteString("(?:" + separators + "+)")
 			continue
 		}
 		out.WriteByte(p[i])

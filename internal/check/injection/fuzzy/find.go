@@ -29,7 +29,7 @@ func slot(a, b, c rune) uint32 {
 }
 
 // leastNeeded is how many shared grams a phrase is left to need at least.
-const leastNeeded = 6
+const leastNeeded = 7
 
 // newGramIndex indexes the phrases by their trigrams and lowers what each
 // needs to what is indexed: the trigrams that most phrases have are left out,
@@ -99,7 +99,7 @@ func (s *Set) Find(text []byte, hits []Hit, w *Work) []Hit {
 		for k := range w.count {
 			w.count[k] = make([]uint8, len(s.phrases))
 		}
-		w.total = make([]uint16, len(s.phrases))
+		w.total, w.isRipe = make([]uint16, len(s.phrases)), make([]bool, len(s.phrases))
 	}
 	g := grams{text: text}
 	g.fill()
@@ -116,6 +116,10 @@ func (s *Set) Find(text []byte, hits []Hit, w *Work) []Hit {
 	for k := range blocks {
 		w.leave(k)
 	}
+	for _, p := range w.ripe {
+		w.isRipe[p] = false
+	}
+	w.ripe = w.ripe[:0]
 	if n < len(text) {
 		w.mapRunes(text)
 		for i := range hits[first:] {
@@ -157,7 +161,8 @@ func (s *Set) countGram(sl uint32, k int, w *Work) {
 			w.touched[k] = append(w.touched[k], p)
 		}
 		w.count[k][p]++
-		if w.total[p]++; int(w.total[p]) == s.phrases[p].need {
+		if w.total[p]++; int(w.total[p]) >= s.phrases[p].need && !w.isRipe[p] {
+			w.isRipe[p] = true
 			w.ripe = append(w.ripe, p)
 		}
 	}
@@ -178,7 +183,8 @@ func (w *Work) leave(k int) {
 func (s *Set) evaluate(start, n int, hits []Hit, w *Work) []Hit {
 	kept := w.ripe[:0]
 	for _, p := range w.ripe {
-		if int(w.total[p]) < s.phrases[p].need || slices.Contains(kept, p) {
+		if int(w.total[p]) < s.phrases[p].need {
+			w.isRipe[p] = false
 			continue
 		}
 		kept = append(kept, p)

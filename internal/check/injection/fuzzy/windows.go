@@ -9,7 +9,8 @@ type Work struct {
 	count    [blocks][]uint8 // grams of each phrase in the latest blocks
 	touched  [blocks][]uint16
 	total    []uint16 // over all of them
-	ripe     []uint16 // phrases whose total may reach what they need
+	ripe     []uint16 // phrases whose total reaches what they need
+	isRipe   []bool
 	offsets  []int32
 }
 

@@ -30,7 +30,7 @@ type Set struct {
 
 // partSize is how many patterns share one automaton on hostile text: small
 // enough that their states do not multiply.
-const partSize = 6
+const partSize = 3
 
 // Compile compiles patterns, all with the given flags. The error names the
 // pattern by its index.
@@ -90,7 +90,7 @@ type Limits struct {
 }
 
 // defaultLimits keeps a matcher below about 4 MB on ordinary text.
-var defaultLimits = Limits{States: 6000, PartStates: 800}
+var defaultLimits = Limits{States: 6000, PartStates: 4000}
 
 // NewMatcher makes a matcher; a zero limit means the default.
 func (s *Set) NewMatcher(l Limits) *Matcher {
