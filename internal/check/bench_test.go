@@ -1,7 +1,11 @@
 package check
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"interlock/internal/plan"
 )
@@ -39,9 +43,40 @@ func BenchmarkVDet(b *testing.B) {
 	}
 	b.Logf("level %s, %d findings %v", r.Level, len(r.Findings), r.Findings)
 	b.ReportAllocs()
+	var runs []time.Duration
 	for b.Loop() {
+		t0 := time.Now()
 		Run(checkers, in)
+		runs = append(runs, time.Since(t0))
 	}
+	p50, reference := median(runs), median(fieldsPass(p, len(runs)))
+	b.ReportMetric(float64(p50.Nanoseconds())/1e3, "p50-µs")
+	b.ReportMetric(float64(p50)/float64(reference), "x-fields") // against a strings.Fields pass over the same plan
+}
+
+// fieldsPass splits every text of the plan at its spaces, n times: the least
+// that any reader of words does.
+func fieldsPass(p *plan.Plan, n int) []time.Duration {
+	runs := make([]time.Duration, n)
+	for i := range runs {
+		t0 := time.Now()
+		words := len(strings.Fields(p.Goal))
+		for _, s := range p.Steps {
+			words += len(strings.Fields(s))
+		}
+		for _, c := range p.ToolCalls {
+			for _, v := range c.Arguments {
+				words += len(strings.Fields(fmt.Sprint(v)))
+			}
+		}
+		runs[i] = time.Since(t0)
+	}
+	return runs
+}
+
+func median(runs []time.Duration) time.Duration {
+	slices.Sort(runs)
+	return runs[len(runs)/2]
 }
 
 func BenchmarkCompile(b *testing.B) {

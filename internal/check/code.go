@@ -29,19 +29,22 @@ func commandIn(p *part, inProse bool) (kind string, start, end int) {
 	if !mayHoldCode(p) {
 		return encoded(text)
 	}
-	low := strings.ToLower(text)
+	low, in := strings.ToLower(text), marksOf(text)
 	if i := strings.Index(low, "```"); i >= 0 && inProse {
 		return "a code block", i, i + 3
 	}
-	for _, c := range callNames {
-		if i := strings.Index(low, c); i >= 0 && !wordBefore(low, i) {
-			return "program text", i, i + len(c)
+	for _, c := range callMarks {
+		if c.marks&^in != 0 {
+			continue
+		}
+		if i := strings.Index(low, c.text); i >= 0 && !wordBefore(low, i) {
+			return "program text", i, i + len(c.text)
 		}
 	}
-	if kind, start, end = query(text, low); kind != "" {
+	if kind, start, end = query(text, low, in); kind != "" {
 		return kind, start, end
 	}
-	if kind, start, end = shell(text); kind != "" {
+	if kind, start, end = shell(text, in); kind != "" {
 		return kind, start, end
 	}
 	for i := 0; i < len(low); {
@@ -61,6 +64,44 @@ func commandIn(p *part, inProse bool) (kind string, start, end int) {
 	return encoded(text)
 }
 
+// marks are the characters of code in a text, as bits: a phrase of code is only
+// looked for where all of its marks are.
+type marks uint32
+
+// markBits gives each character of code its bit. Letters stand for both cases.
+var markBits = func() (t [256]marks) {
+	for i, c := range []byte("$`|&<>{\\#\"('%/.;_=-*\n@!:") {
+		t[c] = 1 << i
+	}
+	return t
+}()
+
+func marksOf(s string) (m marks) {
+	for i := 0; i < len(s); i++ {
+		m |= markBits[s[i]]
+	}
+	return m
+}
+
+// A marked phrase of code.
+type marked struct {
+	text  string
+	marks marks
+}
+
+func mark(texts ...string) []marked {
+	out := make([]marked, len(texts))
+	for i, t := range texts {
+		out[i] = marked{t, marksOf(t)}
+	}
+	return out
+}
+
+var (
+	callMarks  = mark(callNames...)
+	shellMarks = mark("$(", "${", "`;", "|sh", "| sh ", "|bash", "| bash", "&& ", "; rm ", ";rm ", "; cat /", ">/dev/", "> /dev/", "#!/", "<script", "{{", "{%", "../..", "%0a", "\\x", "/etc/passwd", "/bin/sh")
+)
+
 // mayHoldCode is a cheap test that is true for every text in which commandIn
 // could find anything but an encoded one: a mark that code needs, or a word
 // that begins a command, a statement or a line of G-code.
@@ -75,6 +116,9 @@ func mayHoldCode(p *part) bool {
 		}
 	}
 	for i := 0; i < len(p.text); i++ {
+		if markBits[p.text[i]] == 0 {
+			continue
+		}
 		next := byte(0)
 		if i+1 < len(p.text) {
 			next = p.text[i+1]
@@ -130,9 +174,12 @@ func cutSpace(s string) string {
 var statements = [...][2]string{{"update ", " set "}, {"delete from ", " where "}, {"insert into ", "values"}, {"drop table", ";"}, {"alter table", ";"}, {"drop database", ";"}, {"truncate table", ";"}, {"union select", ""}, {"select ", " from "}, {"' or '1'='1", ""}, {"' or 1=1", ""}, {"');", ""}, {"'; --", ""}, {"\";--", ""}}
 
 // query finds database statements and the usual ways to break out of one.
-func query(text, low string) (string, int, int) {
+func query(text, low string, in marks) (string, int, int) {
 	const reach = 80
 	for _, q := range statements {
+		if marksOf(q[0])&^in != 0 {
+			continue
+		}
 		i := strings.Index(low, q[0])
 		if i < 0 || i+len(q[0]) > len(text) || q[0][0] >= 'a' && wordBefore(low, i) {
 			continue
@@ -158,10 +205,13 @@ func query(text, low string) (string, int, int) {
 }
 
 // shell finds the marks of shell expansion and pipelines.
-func shell(text string) (string, int, int) {
-	for _, m := range [...]string{"$(", "${", "`;", "|sh", "| sh ", "|bash", "| bash", "&& ", "; rm ", ";rm ", "; cat /", ">/dev/", "> /dev/", "#!/", "<script", "{{", "{%", "../..", "%0a", "\\x", "/etc/passwd", "/bin/sh"} {
-		if i := strings.Index(text, m); i >= 0 {
-			return "a shell or template expression", i, i + len(m)
+func shell(text string, in marks) (string, int, int) {
+	for _, m := range shellMarks {
+		if m.marks&^in != 0 {
+			continue
+		}
+		if i := strings.Index(text, m.text); i >= 0 {
+			return "a shell or template expression", i, i + len(m.text)
 		}
 	}
 	if i := strings.IndexByte(text, '`'); i >= 0 {
@@ -206,10 +256,9 @@ func encoded(text string) (string, int, int) {
 	const shortest = 32
 	for i := 0; i < len(text); {
 		j := i
-		upper, digit := false, false
-		for j < len(text) && base64Byte(text[j]) {
+		upper := false
+		for j < len(text) && base64Bytes[text[j]] {
 			upper = upper || 'A' <= text[j] && text[j] <= 'Z'
-			digit = digit || '0' <= text[j] && text[j] <= '9'
 			j++
 		}
 		if j-i >= shortest && upper {
@@ -218,7 +267,7 @@ func encoded(text string) (string, int, int) {
 				return "an encoded text", i, j
 			}
 		}
-		i = max(j, i+1)
+		i = j + 1
 	}
 	return "", 0, 0
 }
@@ -226,6 +275,13 @@ func encoded(text string) (string, int, int) {
 func base64Byte(c byte) bool {
 	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/' || c == '='
 }
+
+var base64Bytes = func() (t [256]bool) {
+	for c := range t {
+		t[c] = base64Byte(byte(c))
+	}
+	return t
+}()
 
 func printable(b []byte) bool {
 	if !utf8.Valid(b) {

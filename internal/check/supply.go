@@ -1,6 +1,8 @@
 package check
 
 import (
+	"math/bits"
+	"slices"
 	"strings"
 
 	"interlock/internal/verdict"
@@ -50,7 +52,7 @@ func onePin(p *part, k pin, reviewed map[string]string, listed bool, dst []verdi
 		return add("PROV-041", verdict.Block, "a package is not on the reviewed list that comes with the plan", "use the reviewed packages")
 	case listed && version != "" && k.version != version:
 		return add("PROV-042", verdict.Flag, "a package has another version than the reviewed one", "use the reviewed version")
-	case !listed && lookAlike(k.name):
+	case !listed && !slices.ContainsFunc(dst, func(f verdict.Finding) bool { return f.Rule == "PROV-043" && f.Span.Part == at.Part }) && lookAlike(k.name):
 		return add("PROV-043", verdict.Flag, "a package has a name one letter away from a well-known one", "check the package's name")
 	}
 	return dst
@@ -90,19 +92,37 @@ func packageName(s string) bool {
 var wellKnown = []string{"numpy", "pandas", "scipy", "scikit-learn", "matplotlib", "requests", "openpyxl", "torch", "tensorflow", "pillow", "opencv-python", "pyyaml", "urllib3", "cryptography", "setuptools", "jinja2", "flask", "django", "sqlalchemy", "h5py", "seaborn", "statsmodels", "networkx", "paramiko", "pyserial", "pymodbus", "beautifulsoup4", "lxml", "transformers", "scikit-image"}
 
 func lookAlike(name string) bool {
-	near := false
-	for _, k := range wellKnown {
-		if k == name {
-			return false
-		}
-		near = near || distance(k, name) <= 1+len(k)/8
+	if len(name) > longestName || slices.Contains(wellKnown, name) {
+		return false
 	}
-	return near
+	letters := letterSet(name)
+	for _, k := range wellKnown {
+		edits := 1 + len(k)/8
+		if d := len(k) - len(name); d > edits || -d > edits || bits.OnesCount32(letters^letterSet(k)) > 2*edits {
+			continue // an edit changes the length by one at most, and the letters used by two
+		}
+		if distance(k, name) <= edits {
+			return true
+		}
+	}
+	return false
+}
+
+// longestName is longer than any name that looks like a well-known one, bytes.
+const longestName = 31
+
+// letterSet is the set of characters in s, some of them taken together.
+func letterSet(s string) (set uint32) {
+	for i := 0; i < len(s); i++ {
+		set |= 1 << (s[i] % 32)
+	}
+	return set
 }
 
 // distance is the edit distance of two short names.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	var buf [longestName + 1]int
+	row := buf[:len(b)+1]
 	for j := range row {
 		row[j] = j
 	}

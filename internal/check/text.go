@@ -70,7 +70,7 @@ var planTexts = sync.Pool{New: func() any { return new(planText) }}
 
 // release gives the storage back, with nothing of the plan left in it.
 func (t *planText) release() {
-	const most = 1 << 14 // words; storage grown by an unusual plan is let go
+	const most = 1 << 16 // words; storage grown by an unusual plan is let go
 	if cap(t.toks) > most {
 		return
 	}
@@ -464,7 +464,7 @@ func (s *scanner) word(t *token) bool {
 	if ascii {
 		t.word = s.low[start:end]
 	} else {
-		t.word = fold(s.text[start:end])
+		t.word = fold(visible(s.text[start:end]))
 	}
 	t.word = strings.TrimSuffix(t.word, "'s")
 	if t.word == "" { // nothing but hidden characters
@@ -517,9 +517,30 @@ func script(r rune) int {
 	return otherScript
 }
 
+// longestFold is how long a word can be, in bytes, and still be one we know in
+// another form. A longer one, hidden characters left out, is kept as it is:
+// normal forms of endless marks cost more than reading them is worth.
+const longestFold = 256
+
+// visible drops hidden characters from a very long word.
+func visible(s string) string {
+	if len(s) <= longestFold {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if hiddenRune(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
 // fold gives the word as it is matched: compatibility forms and look-alike
 // letters resolved, hidden characters dropped, lower case.
 func fold(s string) string {
+	if len(s) > longestFold {
+		return s
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range norm.NFKC.String(s) {
