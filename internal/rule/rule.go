@@ -159,6 +159,8 @@ func (w *walker) visit(e ast.Expr) {
 		}
 	case ast.CallKind:
 		w.call(e.AsCall())
+	case ast.UnspecifiedExprKind, ast.ComprehensionKind, ast.ListKind, ast.LiteralKind, ast.MapKind, ast.StructKind:
+		// nothing of ours: the type checker has seen to it
 	}
 }
 
@@ -249,9 +251,10 @@ func (c *compiled) run(v *view, base map[string]any) []verdict.Finding {
 			}
 		}
 		return out
-	}
-	if f, bad := c.ask(base, 0); bad {
-		return []verdict.Finding{f}
+	case wholePlan:
+		if f, bad := c.ask(base, 0); bad {
+			return []verdict.Finding{f}
+		}
 	}
 	return nil
 }

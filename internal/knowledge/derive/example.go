@@ -31,7 +31,7 @@ func (d *Deriver) Example(e site.CheckExample) (*fact.Set, error) {
 func exampleCall(c map[string]any) (plan.ToolCall, error) {
 	var call plan.ToolCall
 	for k, v := range c {
-		ok := true
+		var ok bool
 		switch k {
 		case "step":
 			var f float64
