@@ -139,6 +139,7 @@ func (g *Gate) view(e *entry) PlanView {
 		out.Do = "act on the reasons and submit a new plan that names this one as its parent"
 	case stateUnbound:
 		out.Do = "propose the concrete calls with bind_plan"
+	case stateAccepted, stateFailed, stateVoid:
 	}
 	if gr, ok := g.book.Get(v.grant); ok && v.grant != "" {
 		g.showGrant(&out, gr)

@@ -35,6 +35,7 @@ func TestExampleProfiles(t *testing.T) {
 					safe++
 				case site.Act:
 					acts++
+				case site.Observe:
 				}
 				if known == nil || strings.Contains(file, "labsim") {
 					continue

@@ -197,7 +197,7 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, s *Session, c Cl
 		p.g.o.Log.WarnContext(ctx, "the upstream cannot be reached", "server", p.server, "error", err)
 		return
 	}
-	defer resp.Body.Close()
+	defer closeBody(resp)
 	if id := resp.Header.Get(sessionHeader); id != "" && f.Method == "initialize" {
 		p.begin(id, s, c, r.Header)
 	}
@@ -318,7 +318,7 @@ func (p *proxy) get(w http.ResponseWriter, r *http.Request, s *Session) {
 		httpError(w, http.StatusBadGateway, "the server cannot be reached")
 		return
 	}
-	defer resp.Body.Close()
+	defer closeBody(resp)
 	copyHeader(w.Header(), resp.Header, "Content-Length")
 	w.WriteHeader(resp.StatusCode)
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/event-stream" {
@@ -343,7 +343,7 @@ func (p *proxy) remove(w http.ResponseWriter, r *http.Request, s *Session) {
 		httpError(w, http.StatusBadGateway, "the server cannot be reached")
 		return
 	}
-	defer resp.Body.Close()
+	defer closeBody(resp)
 	if resp.StatusCode < 300 {
 		p.forget(id)
 		s.Broken(r.Context(), "the client ended the session")
@@ -387,7 +387,7 @@ func (a *httpAsker) Ask(ctx context.Context, method string, params []byte) ([]by
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer closeBody(resp)
 	if session := resp.Header.Get(sessionHeader); session != "" && method == "initialize" {
 		a.header.Set(sessionHeader, session)
 	}
@@ -463,3 +463,7 @@ func neverSent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
+
+// closeBody ends a response; what its connection has to say by then changes
+// nothing.
+func closeBody(r *http.Response) { _ = r.Body.Close() }

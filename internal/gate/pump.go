@@ -41,18 +41,17 @@ func (g *Gate) Pump(ctx context.Context, c Client, server string, down, up wire.
 	select {
 	case err = <-downDone: // what is still running may end: its result counts
 		_ = up.Close()
-		<-upDone
+		_ = ended(upDone)
 	case err = <-upDone:
 		p.end(ctx, "the server has ended")
 		cancel()
 		err = fmt.Errorf("the server %s has ended: %w", server, orEOF(err))
 		_ = down.Close()
-		<-downDone
+		_ = ended(downDone)
 	case <-ctx.Done():
 		err = ctx.Err()
 		_, _ = down.Close(), up.Close()
-		<-upDone
-		<-downDone
+		_, _ = ended(upDone), ended(downDone)
 	}
 	cancel()
 	p.end(ctx, "the session has ended")
@@ -63,6 +62,9 @@ func (g *Gate) Pump(ctx context.Context, c Client, server string, down, up wire.
 	}
 	return err
 }
+
+// ended waits for one of the two directions.
+func ended(ch <-chan error) error { return <-ch }
 
 func orEOF(err error) error {
 	if err == nil {

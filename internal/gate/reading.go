@@ -23,7 +23,7 @@ const readingKey = "$reading"
 // maxReadingAge bounds how old a reading a plan may declare to rest on.
 const maxReadingAge = time.Hour
 
-// A reading is a declared placeholder.
+// A reading is a declared one, which stands where a number will be.
 type reading struct {
 	Tool    string // an observe-only tool of the site
 	Pointer string // JSON pointer into its structured result
@@ -33,7 +33,7 @@ type reading struct {
 	MaxAge  time.Duration
 }
 
-// readReading decodes a placeholder; ok is false for any other value.
+// readReading decodes a declared reading; ok is false for any other value.
 func readReading(v any) (r reading, ok bool, err error) {
 	m, isMap := v.(map[string]any)
 	if !isMap {
@@ -94,7 +94,7 @@ func number(n json.Number) float64 {
 	return f
 }
 
-// ends returns the plan with every placeholder at its low and at its high end;
+// ends returns the plan with every declared reading at its low and at its high end;
 // one plan if there is none. The plan is judged at both (C42).
 func (g *Gate) ends(p *plan.Plan) ([]*plan.Plan, error) {
 	found := false
@@ -126,7 +126,7 @@ func (g *Gate) ends(p *plan.Plan) ([]*plan.Plan, error) {
 	return []*plan.Plan{&low, &high}, nil
 }
 
-// trusted checks that a placeholder stands for a quantity and comes from a
+// trusted checks that a reading stands for a quantity and comes from a
 // tool that only reads: never a device, a person, a place or a text.
 func (g *Gate) trusted(tool, arg string, r reading) error {
 	t := g.tool(g.server(tool), tool)

@@ -29,7 +29,7 @@ type Book struct {
 }
 
 // A Matcher decides whether the arguments of a call are those a slot allows:
-// equal, or inside a declared placeholder (C42). The reason is for people.
+// equal, or a declared reading (C42). The reason is for people.
 type Matcher func(ask Ask, slot Slot) (ok bool, reason string)
 
 // NewBook returns an empty book. A nil match wants equal arguments.

@@ -41,7 +41,7 @@ type Slot struct {
 	Step   int             `json:"step"`
 	Server string          `json:"server"`
 	Tool   string          `json:"tool"`
-	Args   json.RawMessage `json:"args"` // as canonical JSON, placeholders included
+	Args   json.RawMessage `json:"args"` // as canonical JSON, declared readings included
 	Pin    string          `json:"pin"`  // digest of the tool's definition at acceptance
 	State  SlotState       `json:"state"`
 	CallID string          `json:"call_id,omitempty"`

@@ -108,7 +108,7 @@ func (b *Book) Finish(ctx context.Context, p Permit, end SlotState, reason strin
 	e := p.event(kind, s, g.Requester, reason)
 	b.mu.Unlock()
 	if err := b.append(ctx, e); err != nil {
-		b.stopped(p, Unknown, "unrecorded", "the end of a call could not be recorded")
+		_ = b.stopped(p, Unknown, "unrecorded", "the end of a call could not be recorded")
 		return err
 	}
 	b.mu.Lock()
@@ -267,6 +267,7 @@ func (b *Book) apply(e Event) error {
 		}
 	case KindVoided:
 		g.Status, g.Why = Void, e.Reason
+	default: // of a slot, or of no grant
 	}
 	return nil
 }
@@ -283,6 +284,7 @@ func (b *Book) replaySlot(g *Grant, s *Slot, abort bool, e Event) {
 		b.settle(g, s, abort, Failed, e.Reason)
 	case KindUnknown:
 		b.settle(g, s, abort, Unknown, e.Reason)
+	default: // changes no slot
 	}
 }
 

@@ -91,7 +91,7 @@ func (j *File) Replay(_ context.Context, visit func(grant.Event) error) error {
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	in := bufio.NewReader(f)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')

@@ -86,6 +86,7 @@ func Open(ctx context.Context, siteID string, base site.State, rules map[string]
 			s.estop, s.why = true, e.Reason
 		case KindRearm:
 			s.estop, s.why = false, ""
+		default: // the gate's own
 		}
 		return nil
 	})

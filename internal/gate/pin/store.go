@@ -158,7 +158,7 @@ func replace(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone already if all went well
 	_, err = tmp.Write(data)
 	if err == nil {
 		err = tmp.Sync()
