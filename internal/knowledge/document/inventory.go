@@ -280,13 +280,29 @@ func (r *reader) place(id, place string, line int) {
 
 // rowPassage makes the row citable.
 func (r *reader) rowPassage(line int, cell map[string]string) error {
-	var parts []string
-	for _, key := range []string{"name", "synonyms", "cas", "quantity", "unit", "location", "hazards", "precautions", "expiry", "lot", "supplier", "model", "serial", "note"} {
-		if cell[key] != "" {
-			parts = append(parts, key+": "+cell[key])
+	parts := []string{nonEmpty(cell["name"], "CAS "+cell["cas"])}
+	for _, p := range []struct{ key, before string }{
+		{"synonyms", "also called "},
+		{"cas", "CAS number "},
+		{"quantity", "amount "},
+		{"location", "kept in "},
+		{"hazards", "hazards "},
+		{"precautions", "precautions "},
+		{"expiry", "expires "},
+		{"lot", "lot "},
+		{"supplier", "from "},
+		{"model", "model "},
+		{"serial", "serial number "},
+		{"note", "note: "},
+	} {
+		if cell[p.key] != "" {
+			parts = append(parts, p.before+cell[p.key])
+		}
+		if p.key == "quantity" && cell["quantity"] != "" && cell["unit"] != "" {
+			parts[len(parts)-1] += " " + cell["unit"]
 		}
 	}
-	for _, part := range split(strings.Join(parts, "; "), maxPassage) {
+	for _, part := range split(strings.Join(parts, ", "), maxPassage) {
 		if err := r.passage(Place{Line: line}, part); err != nil {
 			return err
 		}
