@@ -30,7 +30,7 @@ func (c Agreement) index() *index { return c.x }
 func (c Agreement) Check(in Input) Result {
 	x := c.x.of(in.Site)
 	t := in.parse(x.lex)
-	var r Result
+	r := Result{Parts: make([]string, 0, len(t.calls))}
 	var same map[string]int
 	if len(t.plan.ToolCalls) > manyCalls {
 		same = map[string]int{}

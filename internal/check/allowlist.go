@@ -29,7 +29,7 @@ func (c AllowList) index() *index { return c.x }
 func (c AllowList) Check(in Input) Result {
 	x := c.x.of(in.Site)
 	t := in.parse(x.lex)
-	var r Result
+	r := Result{Parts: make([]string, 0, len(t.parts)+len(t.calls))}
 	for i := range t.calls {
 		r.Parts = append(r.Parts, t.names[i])
 		r.Findings = x.call(t, i, r.Findings)
@@ -91,7 +91,7 @@ func argument(a *site.Arg, c *plan.ToolCall, v any, at func(string) verdict.Span
 	switch a.Type {
 	case "enum":
 		for _, e := range a.Enum {
-			if plan.EqualValues(e, v) {
+			if sameValue(e, v) {
 				return dst
 			}
 		}
@@ -112,6 +112,16 @@ func argument(a *site.Arg, c *plan.ToolCall, v any, at func(string) verdict.Span
 		return number(a, c, n, at, dst)
 	}
 	return dst
+}
+
+// sameValue compares a listed value with a given one, texts directly.
+func sameValue(a, b any) bool {
+	s, one := a.(string)
+	t, both := b.(string)
+	if one && both {
+		return s == t
+	}
+	return plan.EqualValues(a, b)
 }
 
 func number(a *site.Arg, c *plan.ToolCall, n json.Number, at func(string) verdict.Span, dst []verdict.Finding) []verdict.Finding {

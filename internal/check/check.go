@@ -50,6 +50,10 @@ func Run(checkers []Checker, in Input) (r Report, faults []string) {
 	if in.read = readOnce(checkers, in); in.read != nil {
 		defer in.read.release()
 	}
+	r.Ran = make([]string, 0, len(checkers))
+	if in.read != nil {
+		r.Parts = make([]string, 0, len(checkers)*(len(in.read.parts)+1))
+	}
 	for _, c := range checkers {
 		res, err := runOne(c, in)
 		if err != nil {

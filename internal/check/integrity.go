@@ -24,10 +24,11 @@ func (c Integrity) index() *index { return c.x }
 // Check implements Checker.
 func (c Integrity) Check(in Input) Result {
 	x := c.x.of(in.Site)
-	var r Result
+	t := in.parse(x.lex)
+	r := Result{Parts: make([]string, 0, len(t.parts))}
 	var hits []hit
-	for i := range in.parse(x.lex).parts {
-		p := &in.read.parts[i]
+	for i := range t.parts {
+		p := &t.parts[i]
 		if p.role == roleAttachment { // data: what it says is not carried out; the screen reads it
 			continue
 		}

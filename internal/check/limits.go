@@ -35,6 +35,7 @@ type limitRun struct {
 	last    []base    // last absolute value by entity and kind
 	ents    []int     // the candidates for the quantity in hand
 	named   []int     // entities the latest step named
+	spare   []int     // storage for the next step
 	here    partFacts // of the part in hand
 	locked  answer    // whether a step says that nobody is there
 	finding []verdict.Finding
@@ -66,8 +67,8 @@ func (c Limits) index() *index { return c.x }
 // Check implements Checker.
 func (c Limits) Check(in Input) Result {
 	x := c.x.of(in.Site)
-	run := limitRun{x: x, t: in.parse(x.lex)}
-	var r Result
+	run := limitRun{x: x, t: in.parse(x.lex), last: make([]base, 0, 8)}
+	r := Result{Parts: make([]string, 0, len(run.t.parts))}
 	for i := range run.t.parts {
 		p := &run.t.parts[i]
 		if p.role == roleGoal || p.role == roleStep {
@@ -108,8 +109,8 @@ func (r *limitRun) add(rule string, level verdict.Level, at verdict.Span, messag
 // part checks the quantities of one goal or step.
 func (r *limitRun) part(p *part) {
 	r.look(p)
-	if named := r.x.namedIn(p.toks, r.here.naming); len(named) > 0 {
-		r.named = named
+	if r.spare = r.x.namedIn(p.toks, r.here.naming, r.spare[:0]); len(r.spare) > 0 {
+		r.named, r.spare = r.spare, r.named
 	}
 	for i := range p.quant {
 		q := &p.quant[i]
@@ -129,9 +130,8 @@ func (r *limitRun) part(p *part) {
 	}
 }
 
-// namedIn returns the entities with limits that the words name, nearest last.
-func (x *index) namedIn(toks []token, naming []int32) []int {
-	var out []int
+// namedIn appends the entities with limits that the words name, nearest last.
+func (x *index) namedIn(toks []token, naming []int32, out []int) []int {
 	for _, i := range naming {
 		for _, e := range toks[i].ents {
 			if len(x.entities[e].axes) > 0 && !slices.Contains(out, e) {

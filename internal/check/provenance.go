@@ -25,7 +25,7 @@ func (c Provenance) index() *index { return c.x }
 func (c Provenance) Check(in Input) Result {
 	x := c.x.of(in.Site)
 	t := in.parse(x.lex)
-	r := Result{Parts: []string{"submitted_by"}}
+	r := Result{Parts: append(make([]string, 0, len(t.parts)+1), "submitted_by")}
 	r.Findings = x.agent(t, r.Findings)
 	r.Findings = x.behind(t, r.Findings)
 	paths := 0

@@ -82,10 +82,10 @@ func (l Limits) Exceeded(p *Plan) []Excess {
 // canonicalAtMost returns a size that the canonical JSON of v does not exceed,
 // without writing it: most arguments are far below any limit.
 func canonicalAtMost(v any) int {
-	const escape, other = len(`\u0000`), 64
+	const other = 64
 	switch v := v.(type) {
 	case string:
-		return escape*len(v) + 2
+		return quotedAtMost(v)
 	case json.Number:
 		if strings.ContainsAny(string(v), "eE") {
 			return math.MaxInt32 // written out, it can be long
@@ -100,10 +100,12 @@ func canonicalAtMost(v any) int {
 	case map[string]any:
 		n := 2
 		for k, item := range v {
-			n += canonicalAtMost(k) + canonicalAtMost(item) + 2
+			n += quotedAtMost(k) + canonicalAtMost(item) + 2
 		}
 		return n
 	default:
 		return other
 	}
 }
+
+func quotedAtMost(s string) int { return len(`\u0000`)*len(s) + len(`""`) }

@@ -176,7 +176,7 @@ func (r *Reader) Value(m Measure, value any) (Quantity, bool) {
 	case int:
 		v = float64(x)
 	case string:
-		return m.readText(x)
+		return m.readText(r, x)
 	default:
 		return Quantity{}, false
 	}
@@ -185,20 +185,20 @@ func (r *Reader) Value(m Measure, value any) (Quantity, bool) {
 }
 
 // readText reads a number given as text; its own unit, if any, wins.
-func (m Measure) readText(s string) (Quantity, bool) {
+func (m Measure) readText(r *Reader, s string) (Quantity, bool) {
 	switch strings.ToLower(strings.Trim(s, " +-")) {
 	case "nan", "inf", "infinity":
 		return Quantity{Kind: m.unit.kind, Unit: m.text, Text: s, Count: 1, Bad: true}, true
 	}
-	qs := Read(s)
+	qs := r.Read(s, Lower(s))
 	if len(qs) != 1 {
 		return Quantity{}, false
 	}
 	q := qs[0]
 	if q.Kind == None && m.unit.kind != None {
 		q.Kind, q.Unit = m.unit.kind, m.text
-		for i, r := range q.Readings {
-			q.Readings[i] = r*m.unit.factor + m.unit.offset
+		for i, v := range q.Readings {
+			q.Readings[i] = v*m.unit.factor + m.unit.offset
 		}
 	}
 	return q, true

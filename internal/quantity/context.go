@@ -1,6 +1,9 @@
 package quantity
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // lookBack is how many words before a number can still govern it.
 const lookBack = 6
@@ -317,9 +320,7 @@ func connector(gap string) bool {
 // number, "maximum" is a bound instead.
 func (r *Reader) ofMaximum(start, end int, w string) (int, bool) {
 	share := 1.0
-	switch w {
-	case "full", "max", "maximum", "maximal", "top", "half", "flat", "as", "fastest", "volle", "voller", "pleine", "quarter", "double", "highest":
-	default:
+	if !slices.Contains(shareWords, w) {
 		return 0, false
 	}
 	var ahead [4]string

@@ -1,6 +1,7 @@
 package quantity
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -80,16 +81,16 @@ func (r *Reader) wide(i int) int {
 func (r *Reader) word(i int) int {
 	end := i + wordLen(r.s[i:])
 	w := r.low[i:end]
+	if !ours[w[0]].has(len(w)) {
+		return r.skipIdentifier(end)
+	}
 	if next, ok := r.ofMaximum(i, end, w); ok {
 		return next
 	}
-	switch w {
-	case "nan", "infinity", "infinite", "inf":
-		if r.meantAsNumber(i, end) {
-			return r.emit(i, number{end: end, bad: true}, false)
-		}
+	if slices.Contains(noNumbers, w) && r.meantAsNumber(i, end) {
+		return r.emit(i, number{end: end, bad: true}, false)
 	}
-	if mayBeNumberWord(w) && (small(w) >= 0 || w == "a" || w == "half") || w == "a" {
+	if small(w) >= 0 || w == "a" || w == "half" {
 		if v := lexWords(r.low, i); v.n > 0 && v.end > end-1 && r.unitAt(v.end) {
 			return r.emit(i, v, true)
 		}

@@ -1,67 +1,73 @@
 package quantity
 
-import "strings"
+// numberWords are the words for numbers below a hundred, "a" and "half" not
+// included.
+var numberWords = map[string]int{
+	"zero": 0, "null": 0, "zéro": 0,
+	"one": 1, "ein": 1, "eine": 1, "un": 1, "une": 1,
+	"two": 2, "zwei": 2, "deux": 2,
+	"three": 3, "drei": 3, "trois": 3, "tre": 3,
+	"four": 4, "vier": 4, "quatre": 4,
+	"five": 5, "fünf": 5, "cinq": 5, "fem": 5,
+	"six": 6, "sechs": 6, "seks": 6,
+	"seven": 7, "sieben": 7, "sept": 7, "sju": 7,
+	"eight": 8, "acht": 8, "huit": 8, "åtte": 8,
+	"nine": 9, "neun": 9, "neuf": 9,
+	"ten": 10, "zehn": 10, "dix": 10,
+	"eleven": 11, "elf": 11,
+	"twelve": 12, "zwölf": 12, "douze": 12, "dozen": 12,
+	"thirteen": 13,
+	"fourteen": 14,
+	"fifteen":  15, "quinze": 15,
+	"sixteen":   16,
+	"seventeen": 17,
+	"eighteen":  18,
+	"nineteen":  19,
+	"twenty":    20, "zwanzig": 20, "vingt": 20, "tjue": 20,
+	"thirty": 30, "dreißig": 30, "trente": 30, "tretti": 30,
+	"forty": 40, "vierzig": 40, "førti": 40,
+	"fifty": 50, "fünfzig": 50, "femti": 50,
+	"sixty": 60, "sechzig": 60,
+	"seventy": 70, "siebzig": 70,
+	"eighty": 80, "achtzig": 80,
+	"ninety": 90, "neunzig": 90,
+}
 
-// small returns the value of a number word below a hundred, "a" and "half" not
-// included; -1 if w is none.
+// shareWords are those that stand for a share of a limit, or begin to.
+var shareWords = []string{"full", "max", "maximum", "maximal", "top", "half", "flat", "as", "fastest", "volle", "voller", "pleine", "quarter", "double", "highest"}
+
+// noNumbers are words for what is no finite number.
+var noNumbers = []string{"nan", "infinity", "infinite", "inf"}
+
+// lengths is a set of word lengths in bytes, longer ones taken together.
+type lengths uint32
+
+func (l lengths) has(n int) bool { return l>>min(n, 31)&1 != 0 }
+
+// ours tells, by first byte and length, which words can be ones of the above:
+// most words of a text need no other look.
+var ours = func() (t [256]lengths) {
+	add := func(w string) { t[w[0]] |= 1 << len(w) }
+	for w := range numberWords {
+		add(w)
+	}
+	for _, w := range shareWords {
+		add(w)
+	}
+	for _, w := range noNumbers {
+		add(w)
+	}
+	add("a")
+	return t
+}()
+
+// small returns the value of a number word below a hundred, -1 if w is none.
 func small(w string) int {
-	switch w {
-	case "zero", "null", "zéro":
-		return 0
-	case "one", "ein", "eine", "un", "une":
-		return 1
-	case "two", "zwei", "deux":
-		return 2
-	case "three", "drei", "trois", "tre":
-		return 3
-	case "four", "vier", "quatre":
-		return 4
-	case "five", "fünf", "cinq", "fem":
-		return 5
-	case "six", "sechs", "seks":
-		return 6
-	case "seven", "sieben", "sept", "sju":
-		return 7
-	case "eight", "acht", "huit", "åtte":
-		return 8
-	case "nine", "neun", "neuf":
-		return 9
-	case "ten", "zehn", "dix":
-		return 10
-	case "eleven", "elf":
-		return 11
-	case "twelve", "zwölf", "douze", "dozen":
-		return 12
-	case "thirteen":
-		return 13
-	case "fourteen":
-		return 14
-	case "fifteen", "quinze":
-		return 15
-	case "sixteen":
-		return 16
-	case "seventeen":
-		return 17
-	case "eighteen":
-		return 18
-	case "nineteen":
-		return 19
-	case "twenty", "zwanzig", "vingt", "tjue":
-		return 20
-	case "thirty", "dreißig", "trente", "tretti":
-		return 30
-	case "forty", "vierzig", "førti":
-		return 40
-	case "fifty", "fünfzig", "femti":
-		return 50
-	case "sixty", "sechzig":
-		return 60
-	case "seventy", "siebzig":
-		return 70
-	case "eighty", "achtzig":
-		return 80
-	case "ninety", "neunzig":
-		return 90
+	if w == "" || !ours[w[0]].has(len(w)) {
+		return -1
+	}
+	if v, ok := numberWords[w]; ok {
+		return v
 	}
 	return -1
 }
@@ -76,11 +82,6 @@ func scale(w string) int {
 		return 1_000_000
 	}
 	return 0
-}
-
-// mayBeNumberWord is a cheap test on the first letter and the length.
-func mayBeNumberWord(w string) bool {
-	return len(w) >= 2 && len(w) <= 12 && strings.IndexByte("abcdefhmnoqstuvwz", w[0]) >= 0
 }
 
 // lexWords reads "two hundred and fifty" at i in the lower-cased text. The
