@@ -71,7 +71,7 @@ func (c *doctorCmd) examine(e *env) []diagnosis {
 	}
 	examineStore(e, cfg, found, say)
 	examineListen(e.Ctx, cfg, found, say)
-	say("judges", "note", "the built-in panel of three; none of them is a language model, so most plans will go to a person")
+	examineJudges(e, cfg, say)
 	say("mediation", "unsafe", "not shown from here: until a test shows that the planner cannot reach the actuators directly, every decision is advisory (C39)")
 	return list
 }
