@@ -20,7 +20,8 @@ func Overlay(g *knowledge.Graph, docs []*Document, overrides []Override, now tim
 	if len(docs) == 0 && len(overrides) == 0 {
 		return g, nil
 	}
-	o := &overlay{g: g, b: knowledge.NewBuilder(g), names: ownNames(docs)}
+	o := &overlay{g: g, b: knowledge.NewBuilder(g)}
+	o.identify(docs)
 	o.note(o.b.Source(knowledge.Source{Key: source, Title: "documents that the site has approved", Licence: "the site's"}))
 	for _, d := range docs {
 		o.document(d)
@@ -46,8 +47,8 @@ func Overlay(g *knowledge.Graph, docs []*Document, overrides []Override, now tim
 type overlay struct {
 	g     *knowledge.Graph
 	b     *knowledge.Builder
-	same  map[string]string // thing of the document -> substance that it is
-	names map[string]string // folded names of all documents' things
+	same  map[string]string // thing -> public substance that it is, or is called after
+	names map[string]string // folded names of all things -> substance or thing
 	err   error
 }
 
@@ -81,21 +82,7 @@ func (o *overlay) document(d *Document) {
 		Category: knowledge.LabContext, Source: source,
 	}))
 	for _, t := range d.Things {
-		o.note(o.b.Node(knowledge.Node{ID: t.ID, Kind: t.Kind, Name: t.Name, Category: t.Category, Source: source}))
-		o.edge(t.ID, relStated, docID(d))
-		for _, a := range t.Aliases {
-			o.note(o.b.Alias(t.ID, a, false))
-		}
-		for _, n := range t.Numbers {
-			n.Source = source
-			o.note(o.b.Number(t.ID, n))
-		}
-	}
-	o.same = map[string]string{}
-	for _, l := range d.Links {
-		if l.Rel == knowledge.RelSameAs && strings.HasPrefix(l.To, "cas:") {
-			o.same[l.From] = l.To
-		}
+		o.thing(d, t)
 	}
 	for _, l := range d.Links {
 		o.link(l)
@@ -106,6 +93,68 @@ func (o *overlay) document(d *Document) {
 	for _, p := range d.Passages {
 		if !p.Withheld {
 			o.passage(d, p)
+		}
+	}
+}
+
+// thing adds a thing. Plans that use its name must find what is known of its
+// substance: the name becomes one of the substance's, and the thing is none of
+// the nodes that names are looked for in. A longer name of the site's would
+// otherwise hide a public one, and what is known of that would be lost.
+func (o *overlay) thing(d *Document, t Thing) {
+	holder := t.ID
+	if cas := o.same[t.ID]; cas != "" {
+		holder = cas
+		if t.Kind == knowledge.KindChemical {
+			t.Kind = "material"
+		}
+	}
+	o.note(o.b.Node(knowledge.Node{ID: t.ID, Kind: t.Kind, Name: t.Name, Category: t.Category, Source: source}))
+	o.edge(t.ID, relStated, docID(d))
+	for i, name := range append([]string{t.Name}, t.Aliases...) {
+		switch {
+		case holder == t.ID && i > 0:
+			o.note(o.b.Alias(holder, name, false))
+		case holder != t.ID && len(o.g.Lookup(name)) == 0: // nobody else is called so
+			o.ensure(holder, knowledge.KindChemical, "CAS "+strings.TrimPrefix(holder, "cas:"), knowledge.Safety)
+			o.note(o.b.Alias(holder, name, false))
+		}
+	}
+	for _, n := range t.Numbers {
+		n.Source = source
+		o.note(o.b.Number(t.ID, n))
+	}
+}
+
+// identify finds out which things are public substances: by their CAS number,
+// or as a mixture called after one of its components.
+func (o *overlay) identify(docs []*Document) {
+	o.same, o.names = map[string]string{}, map[string]string{}
+	for _, d := range docs {
+		parts := map[string][]string{}
+		for _, l := range d.Links {
+			switch {
+			case !strings.HasPrefix(l.To, "cas:"):
+			case l.Rel == knowledge.RelSameAs:
+				o.same[l.From] = l.To
+			case l.Rel == relContains:
+				parts[l.From] = append(parts[l.From], l.To)
+			}
+		}
+		for _, t := range d.Things {
+			if o.same[t.ID] == "" && len(parts[t.ID]) > 0 {
+				for _, id := range mentions(o.g, t.Name, nil) {
+					if slices.Contains(parts[t.ID], id) {
+						o.same[t.ID] = id
+						break
+					}
+				}
+			}
+			for _, n := range append([]string{t.Name}, t.Aliases...) {
+				if key := knowledge.FoldName(n); len(key) > 2 {
+					o.names[key] = nonEmpty(o.same[t.ID], t.ID)
+				}
+			}
 		}
 	}
 }
@@ -248,22 +297,6 @@ func Framed(doc string, p Passage) string {
 	}
 	text := strings.NewReplacer("“", "'", "”", "'", "«", "'", "»", "'").Replace(p.Text)
 	return clip(doc, 60) + at + " says: “" + clip(text, maxPassage) + "”"
-}
-
-// ownNames are the things of documents by their folded names; of several the
-// last.
-func ownNames(docs []*Document) map[string]string {
-	out := map[string]string{}
-	for _, d := range docs {
-		for _, t := range d.Things {
-			for _, n := range append([]string{t.Name}, t.Aliases...) {
-				if key := knowledge.FoldName(n); len(key) > 2 {
-					out[key] = t.ID
-				}
-			}
-		}
-	}
-	return out
 }
 
 const (
