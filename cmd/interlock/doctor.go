@@ -72,7 +72,7 @@ func (c *doctorCmd) examine(e *env) []diagnosis {
 	examineStore(e, cfg, found, say)
 	examineListen(e.Ctx, cfg, found, say)
 	examineJudges(e, cfg, say)
-	say("mediation", "unsafe", "not shown from here: until a test shows that the planner cannot reach the actuators directly, every decision is advisory (C39)")
+	examineGate(e, cfg, say)
 	return list
 }
 

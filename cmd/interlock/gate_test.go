@@ -17,7 +17,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"interlock/internal/gate/pin"
 	"interlock/internal/labsim"
+	"interlock/internal/site"
 )
 
 // A gateRig is an installation with a gate before a simulated laboratory.
@@ -161,6 +163,7 @@ func TestGateEscalateApproveRun(t *testing.T) {
 	if n := g.lab.Calls(); n != 1 {
 		t.Errorf("%d calls reached the laboratory", n)
 	}
+	g.doctor(t)
 	g.stopAndRearm(t, cs, plan)
 	_ = cs.Close()
 	g.stop()
@@ -171,6 +174,33 @@ func TestGateEscalateApproveRun(t *testing.T) {
 		}
 	}
 	g.run(t, exitOK, nil, "audit", "verify")
+}
+
+// doctor: the probes are refused by the running gate.
+func (g *gateRig) doctor(t *testing.T) {
+	t.Helper()
+	found := probeGate(t.Context(), g.address+"/mcp", g.agent)
+	if len(found) != len(gateProbes()) {
+		t.Fatalf("%v", found)
+	}
+	for _, d := range found {
+		if d.Status != "ok" {
+			t.Errorf("%s: %s", d.Name, d.Detail)
+		}
+	}
+	if g.lab.Calls() != 1 {
+		t.Error("a probe reached the laboratory")
+	}
+	// A server that refuses nothing is found out.
+	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"jsonrpc":"2.0","id":"p","result":{}}`)
+	}))
+	defer open.Close()
+	for _, d := range probeGate(t.Context(), open.URL, g.agent) {
+		if d.Status != "fail" {
+			t.Errorf("a gate that lets everything through: %s is %s", d.Name, d.Status)
+		}
+	}
 }
 
 // stopAndRearm: anyone with a credential stops, only a person re-arms.
@@ -226,5 +256,32 @@ func TestWirePrintsAnEntry(t *testing.T) {
 	}
 	if got := fmt.Sprint(entry.McpServers["interlock"]); got != "{interlock [mcp -- python3 server.py]}" {
 		t.Errorf("%s", got)
+	}
+}
+
+// The draft of a profile is one that loads.
+func TestSiteInitDraftsAProfile(t *testing.T) {
+	t.Parallel()
+	tools := &pin.Server{Name: "robot"}
+	for _, def := range []string{
+		`{"name":"move.to","inputSchema":{"type":"object","properties":{"x":{"type":"number","minimum":0,"maximum":2.5},"on":{"type":"string"},"fast":{"type":"boolean"},"mode":{"enum":["a","yes"]}},"required":["x"]}}`,
+		`{"name":"read","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
+		`{"name":"publish","inputSchema":{"type":"object","properties":{"msg":{"type":"object"}}}}`,
+		`{"name":"odd: name}","inputSchema":{"type":"object"}}`,
+	} {
+		tool, err := pin.NewTool([]byte(def))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools.Tools = append(tools.Tools, tool)
+	}
+	draft := draftProfile("my-site", tools)
+	sites, err := site.Decode("draft.yaml", []byte(draft))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, draft)
+	}
+	s := sites[0]
+	if s.Tool("publish") != nil || s.Tool("read") == nil || s.Tool("read").Effect != site.Act || s.Tool("odd: name}") == nil || *s.Tool("move.to").Arg("x").Max != 2.5 || !s.Tool("move.to").Arg("on").Optional {
+		t.Errorf("%s", draft)
 	}
 }

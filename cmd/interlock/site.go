@@ -13,6 +13,7 @@ import (
 )
 
 type siteCmd struct {
+	Init siteInitCmd `cmd:"" help:"Draft a profile from the tools of an MCP server."`
 	Lint siteLintCmd `cmd:"" help:"Read profiles and compile their rules; say what stays unchecked."`
 	Test siteTestCmd `cmd:"" help:"Run the examples of every rule as its tests."`
 	Show siteShowCmd `cmd:"" help:"Show a profile as judges are given it, and its rules as code."`
