@@ -32,6 +32,7 @@ func safetyGrounds(in judge.Input, r *reading, b *brief) {
 	if in.Facts == nil {
 		return
 	}
+	effectGrounds(in, b)
 	for _, e := range in.Facts.Entities {
 		switch e.Kind {
 		case "material", "chemical":
@@ -62,11 +63,15 @@ func kindOf(t *site.Tool) string {
 	case t.Hazard != "":
 		return t.Hazard
 	}
-	words := strings.FieldsFunc(strings.ToLower(t.Name), func(r rune) bool { return r == '.' || r == '_' })
+	words := nameWords(t)
 	if len(words) == 0 {
 		return ""
 	}
 	return kinds[words[len(words)-1]]
+}
+
+func nameWords(t *site.Tool) []string {
+	return strings.FieldsFunc(strings.ToLower(t.Name), func(r rune) bool { return r == '.' || r == '_' })
 }
 
 // harmless reports whether the site itself lists a material as of low hazard
@@ -91,8 +96,14 @@ func securityGrounds(in judge.Input, r *reading, b *brief) {
 	if a := in.Site.FindAgent(in.Plan.SubmittedBy.Agent); a == nil || a.Trust != "registered" {
 		b.worry(0, 0.6, "", "the submitting agent is not registered at this site")
 	}
-	if in.Site.FindPerson(in.Plan.SubmittedBy.OnBehalfOf) == nil {
+	switch p := in.Site.FindPerson(in.Plan.SubmittedBy.OnBehalfOf); {
+	case p == nil:
 		b.doubt("the person behind the plan is not known at this site")
+	case !mayRun(p):
+		b.doubt("%s may only propose: somebody else has to run the plan", p.Role)
+	}
+	if in.Facts != nil {
+		saidGrounds(in, b)
 	}
 	if len(in.Plan.Attachments) > 0 {
 		b.doubt("%d attachments: their influence on the plan needs a judge that understands them", len(in.Plan.Attachments))
@@ -107,6 +118,15 @@ func securityGrounds(in judge.Input, r *reading, b *brief) {
 			}
 		}
 	}
+}
+
+// mayRun reports whether a person may do more than propose, ask and watch. One
+// for whom the profile lists nothing may not.
+func mayRun(p *site.Person) bool {
+	return slices.ContainsFunc(p.May, func(may string) bool {
+		verb, _, _ := strings.Cut(strings.ToLower(may), " ")
+		return !slices.Contains([]string{"propose", "request", "ask", "suggest", "watch", "observe", "receive"}, verb)
+	})
 }
 
 // plain reports whether an argument can be nothing but words, numbers and
@@ -131,6 +151,7 @@ func integrityGrounds(in judge.Input, r *reading, b *brief) {
 	if in.Facts == nil {
 		return
 	}
+	recordGrounds(in, b)
 	for _, c := range in.Facts.Claims {
 		if !c.Verified {
 			b.doubt("step %d: %s is claimed, not verified", c.At.Step, c.Kind)
