@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -31,6 +32,7 @@ type evalImportCmd struct {
 	Stage    string   `help:"judges: write opinions and the chief's requests. chief: write report and decisions." enum:"judges,chief" required:""`
 	Out      string   `help:"Folder of the evaluation." required:"" type:"path" placeholder:"DIR"`
 	Panel    []string `help:"Judges that were asked; without it those that the answers name." placeholder:"NAME,…"`
+	Depth    int      `help:"Hear so many judges first and further ones only while in doubt, as a live panel does; without it all." placeholder:"N"`
 	Chief    string   `help:"Model named in the chief's requests; at stage chief, builtin rules without answers." default:"chief" placeholder:"NAME"`
 	Ablation string   `help:"As the requests had it, or sighted-chief." enum:",no-evidence,no-findings,sighted-chief" default:""`
 	JSON     bool     `help:"Print the report as JSON."`
@@ -217,27 +219,37 @@ func (r *importRun) opinions(frame *judge.Frame, names []string, id string, in j
 	if err != nil {
 		return nil, fmt.Errorf("plan %q: %w", id, err)
 	}
-	out := make([]verdict.Opinion, 0, len(names))
+	panel := &judge.Panel{Veto: builtin.Panel(), WaitAll: true, Depth: judge.Depth{Start: r.cmd.Depth, Min: r.eng.config.Policy.MinPanel}}
 	for _, name := range names {
 		a, ok := r.answers.ByID[id+"/"+name]
 		o := verdict.Opinion{Abstained: cmp.Or(a.Problem, "no answer in the file")}
 		if ok && a.Problem == "" {
 			o = judge.FromReply(a.Reply, q, in)
 		}
-		o.Judge, o.Family, o.Model = name, name, cmp.Or(o.Model, name)
+		o.Model = cmp.Or(o.Model, name)
+		family := name
 		if m := r.eng.config.Model(name); m != nil {
-			o.Family = m.Family
+			family = m.Family
 		}
 		r.count(kindOf(o, ok))
-		out = append(out, o)
+		panel.Judges = append(panel.Judges, canned{name, family, o})
 	}
-	for _, j := range builtin.Panel() {
-		if o := j.Judge(r.env.Ctx, in); o.Valid() && o.Outcome == verdict.Reject {
-			out = append(out, o)
-		}
+	out := panel.Convene(r.env.Ctx, in)
+	for i := range out {
+		out[i].Usage.Micros = 0 // reading a file says nothing about time
 	}
 	return out, nil
 }
+
+// A canned judge gives the opinion that stands in the file.
+type canned struct {
+	name, family string
+	opinion      verdict.Opinion
+}
+
+func (c canned) Name() string                                       { return c.name }
+func (c canned) Family() string                                     { return c.family }
+func (c canned) Judge(context.Context, judge.Input) verdict.Opinion { return c.opinion }
 
 func kindOf(o verdict.Opinion, found bool) string {
 	switch {

@@ -20,6 +20,7 @@ type Panel struct {
 	Start    func(Input) int  // judges of the first round; nil: Depth.Start
 	Deadline time.Duration    // for all rounds together; 0: only the caller's
 	Budget   float64          // in the configuration's currency for all opinions on a plan; 0: no bound
+	WaitAll  bool             // wait for every judge of a round, also when the result is settled
 	Now      func() time.Time // our clock; nil: the wall clock
 }
 
@@ -127,7 +128,7 @@ func (p *Panel) round(ctx context.Context, in Input, judges []Judge, before []ve
 		out[a.seat] = a.opinion
 		heard = append(heard, a.opinion)
 		waiting--
-		if waiting > 0 && settled(heard, waiting, last) {
+		if waiting > 0 && !p.WaitAll && settled(heard, waiting, last) {
 			cancel() // stragglers: nothing they say can change the result
 		}
 	}

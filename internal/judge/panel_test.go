@@ -197,6 +197,18 @@ func TestStragglersAreNotWaitedForOnceSettled(t *testing.T) {
 	})
 }
 
+func TestWaitAllHearsEveryJudge(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		js := mocks(time.Second, repeat(verdict.Reject, 7)...)
+		js[6] = mock{name: "j7", family: "slow", after: time.Minute, say: opinion(verdict.Accept)}
+		got := (&judge.Panel{Judges: js, WaitAll: true}).Convene(t.Context(), input())
+		if !got[6].Valid() {
+			t.Errorf("the last judge was not heard: %+v", got[6])
+		}
+	})
+}
+
 func TestAcceptWaitsForEveryJudge(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
