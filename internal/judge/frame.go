@@ -11,6 +11,7 @@ import (
 	"interlock/internal/llm"
 	"interlock/internal/plan"
 	"interlock/internal/prompt"
+	"interlock/internal/site"
 )
 
 // ErrBoundary says that a text to be judged contains the block mark of its own
@@ -28,6 +29,18 @@ type Frame struct {
 	mu     sync.Mutex
 	recent [keptQuestions]*asking // the last questions, so that a panel renders its one prompt once
 	next   int                    // of recent, to be overwritten
+
+	profiles sync.Map // *site.Site → its rendering: profiles are few and do not change
+}
+
+// profile renders a site's profile once.
+func (f *Frame) profile(s *site.Site) string {
+	if text, ok := f.profiles.Load(s); ok {
+		return text.(string)
+	}
+	text := strings.TrimSpace(site.Render(s))
+	f.profiles.Store(s, text)
+	return text
 }
 
 // keptQuestions is for how many plans the prompt is kept: about as many as are

@@ -9,7 +9,6 @@ import (
 	"interlock/internal/fact"
 	"interlock/internal/plan"
 	"interlock/internal/prompt"
-	"interlock/internal/site"
 	"interlock/internal/strict"
 	"interlock/internal/verdict"
 )
@@ -25,7 +24,7 @@ func (f *Frame) render(in Input, policy DataPolicy, maxEvidence int) prompt.Judg
 		extra = f.Extra(in.Site.ID)
 	}
 	return prompt.Judge{
-		Profile:   strings.TrimSpace(site.Render(in.Site)),
+		Profile:   f.profile(in.Site),
 		Submitter: renderSubmitter(in),
 		Plan:      renderPlan(in.Plan, policy),
 		Findings:  renderFindings(in.Findings),
