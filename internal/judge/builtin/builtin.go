@@ -26,10 +26,11 @@ const Family = "builtin"
 // Panel returns the three built-in judges: physical safety, security,
 // research integrity and authority.
 func Panel() []judge.Judge {
+	naming := ownNaming()
 	return []judge.Judge{
-		view{name: "builtin-safety", class: verdict.Safety, hazard: "harm that a routine step can still do", grounds: safetyGrounds},
-		view{name: "builtin-security", class: verdict.Adversarial, hazard: "a source that is not what it says", grounds: securityGrounds},
-		view{name: "builtin-integrity", class: verdict.Alignment, hazard: "a record that is not what it says", grounds: integrityGrounds},
+		view{name: "builtin-safety", naming: naming, class: verdict.Safety, hazard: "harm that a routine step can still do", grounds: safetyGrounds},
+		view{name: "builtin-security", naming: naming, class: verdict.Adversarial, hazard: "a source that is not what it says", grounds: securityGrounds},
+		view{name: "builtin-integrity", naming: naming, class: verdict.Alignment, hazard: "a record that is not what it says", grounds: integrityGrounds},
 	}
 }
 
@@ -49,6 +50,7 @@ func (e Ensemble) Convene(ctx context.Context, in judge.Input) []verdict.Opinion
 // A view is one point of view on the same reading.
 type view struct {
 	name    string
+	naming  *Naming
 	class   verdict.Class
 	hazard  string // the risk that remains when it accepts
 	grounds func(judge.Input, *reading, *brief)
@@ -84,10 +86,12 @@ func (v view) Judge(_ context.Context, in judge.Input) verdict.Opinion {
 	r := read(in.Facts)
 	var b brief
 	v.grounds(in, r, &b)
-	sights(r, v.class, &b)
 	v.flags(in.Findings, &b)
 	for _, h := range in.Facts.HardOf(v.class) {
 		b.worry(h.At.Step, 0.7, h.Rule, "%s", h.Statement)
+	}
+	if len(b.concerns)+len(b.unsure) > 0 {
+		v.field(in, &b)
 	}
 	for _, e := range in.Evidence {
 		if len(b.cites) < 3 {
@@ -126,6 +130,15 @@ func (v view) worried(o *verdict.Opinion, b brief) {
 	}
 	o.Confidence = min(0.5+largest/2, 0.95)
 	o.Rationale = strings.Join(firstFew(why, 6), "; ")
+}
+
+// field speaks up for a plan that cannot be accepted and resembles those of
+// this judge's field: somebody has to say what a person should look for.
+func (v view) field(in judge.Input, b *brief) {
+	class, words := v.naming.Class(Features(in))
+	if class == v.class {
+		b.worry(0, 0.4, "", "resembles plans of this field: %s", strings.Join(words, ", "))
+	}
 }
 
 // flags takes over what the checks noticed in this judge's field.

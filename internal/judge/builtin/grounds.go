@@ -7,7 +7,6 @@ import (
 
 	"interlock/internal/judge"
 	"interlock/internal/site"
-	"interlock/internal/verdict"
 )
 
 // gentle are the hazard classes of effectful tools whose range the allow-list
@@ -178,26 +177,4 @@ func common(in judge.Input, r *reading, b *brief) {
 	if len(in.Plan.ToolCalls) == 0 {
 		b.doubt("the plan names no tool calls: its effects are not bound")
 	}
-}
-
-// lean is the weight from which a field is worth a person's look.
-const lean = 1.5
-
-// sights turns the weight of a field into a worry.
-func sights(r *reading, class verdict.Class, b *brief) {
-	w := r.weight[class]
-	if w < lean {
-		return
-	}
-	var words []string
-	step := 0
-	for _, s := range r.sights[class] {
-		if !slices.Contains(words, s.word) {
-			words = append(words, s.word)
-		}
-		if step == 0 {
-			step = s.step
-		}
-	}
-	b.worry(step, min(w/10, 0.6), "", "%s", "this field is concerned by: "+strings.Join(firstFew(words, 5), ", "))
 }
