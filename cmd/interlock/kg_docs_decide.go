@@ -48,6 +48,10 @@ func (c *docsDecision) begin(e *env) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The library is read again: another person may have decided meanwhile.
+	if s, err = c.open(e); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
 	who, err := identity.New(log.Reader).Authenticate(e.Ctx, secret)
 	if err == nil && who.Role != identity.Reviewer {
 		err = fmt.Errorf("%s is no reviewer: documents are a person's decision", who)

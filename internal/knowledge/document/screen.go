@@ -13,6 +13,7 @@ const window = 4000 // bytes: one call of the screen over neighbouring passages
 // reaches tauW is withheld from judges. Names of things become names in the
 // graph: one that reads like an instruction makes the document unapprovable.
 func (r *reader) screen() {
+	r.headings()
 	for i := range r.doc.Passages {
 		p := &r.doc.Passages[i]
 		sigma, hits := r.opts.Screen(p.Text)
@@ -31,6 +32,10 @@ func (r *reader) screen() {
 			r.judge(t.At, name, sigma, hits, level)
 		}
 	}
+	for _, a := range r.doc.Avoids {
+		sigma, hits := r.opts.Screen(a.Phrase)
+		r.judge(a.At, a.Phrase, sigma, hits, verdict.Block) // they become names as well
+	}
 	for _, f := range r.doc.Findings {
 		if f.Rule == RuleHidden && f.Excerpt != "" {
 			sigma, hits := r.opts.Screen(f.Excerpt)
@@ -39,6 +44,28 @@ func (r *reader) screen() {
 	}
 	if a := r.advisory; a.count > 0 {
 		r.find(RuleInjection, verdict.Pass, a.at, a.text, "%d text(s) read a little like instructions, none enough to be withheld: highest sigma %.2f", a.count, a.sigma)
+	}
+}
+
+// headings screens the titles that stand beside quotations, and takes out those
+// that read like instructions.
+func (r *reader) headings() {
+	bad := map[string]bool{}
+	withheld := func(s string, at Place) bool {
+		if _, known := bad[s]; !known {
+			sigma, hits := r.opts.Screen(s)
+			r.judge(at, s, sigma, hits, verdict.Flag)
+			bad[s] = !(sigma < r.opts.TauW)
+		}
+		return bad[s]
+	}
+	if withheld(r.doc.Title, Place{}) {
+		r.doc.Title = r.doc.Name
+	}
+	for i := range r.doc.Passages {
+		if at := &r.doc.Passages[i].At; at.Section != "" && withheld(at.Section, *at) {
+			at.Section = ""
+		}
 	}
 }
 
