@@ -225,11 +225,32 @@ func (x *index) people() {
 				x.known[text] = true
 			}
 		}
+		for _, text := range eachNamed(p.Name) {
+			x.known[text] = true
+		}
 		role, _, _ := strings.Cut(p.Role, "(")
 		if role = strings.TrimSpace(role); role != "" {
 			x.lex.name(role, e)
 		}
 	}
+}
+
+// eachNamed returns the persons in an entry that lists several: "Prof. A. Lind
+// (group L), Dr. B. Moe (group M)".
+func eachNamed(names string) []string {
+	var out []string
+	for text := range strings.SplitSeq(names, ",") {
+		text, _, _ = strings.Cut(text, "(")
+		words := strings.Fields(text)
+		capitals := func(w string) bool { return unicode.IsUpper([]rune(w)[0]) }
+		if len(words) >= 2 && !slices.ContainsFunc(words, func(w string) bool { return !capitals(w) }) {
+			out = append(out, strings.TrimSpace(text))
+		}
+	}
+	if len(out) < 2 || len(out) != strings.Count(names, ",")+1 {
+		return nil
+	}
+	return out
 }
 
 // everydayName are capitalised words in the names of groups.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"strings"
 
 	"interlock/internal/quantity"
@@ -33,6 +34,7 @@ type partFacts struct {
 	part           *part
 	naming         []int32 // words that name entities
 	carries, spins answer
+	others         answer // namesOther
 	places         []placeFact
 	stated         []statedFact
 }
@@ -59,6 +61,25 @@ func (r *limitRun) look(p *part) {
 			r.here.naming = append(r.here.naming, int32(i))
 		}
 	}
+}
+
+// namesOther reports whether the words name a machine, by an identifier of the
+// site or one that looks like an identifier. A value beside it is then more
+// likely meant for that machine than for one the step does not speak of.
+func (x *index) namesOther(p *part) bool {
+	for i := range p.toks {
+		t := &p.toks[i]
+		if slices.ContainsFunc(t.ents, func(e int) bool { return x.entities[e].kind != "zone" }) || len(t.ents) == 0 && t.entry == nil && identifier(t.word) {
+			return true
+		}
+	}
+	return false
+}
+
+// identifier reports words of letters with a number behind them: pir1, sc_300.
+func identifier(w string) bool {
+	head := strings.TrimRight(w, "0123456789")
+	return len(head) >= 2 && head != w && strings.Trim(strings.TrimSuffix(head, "_"), "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
 func (r *limitRun) spins(p *part) bool {
@@ -187,6 +208,15 @@ func (r *limitRun) atPlace(p *part, place string) mentioned {
 		}
 	}
 	return how
+}
+
+// othersValue lists words that tell of a value rather than order it.
+func othersValue(w string) bool {
+	switch w {
+	case "asked", "asks", "requested", "requests", "wanted", "wants", "suggested", "suggests", "proposed", "proposes", "says", "said", "claimed", "claims", "printed", "quoted", "manual", "leaflet", "datasheet", "catalogue", "brochure", "old", "former", "formerly", "demanded", "demands", "typed", "wrote", "written", "called", "capable", "able", "instead":
+		return true
+	}
+	return false
 }
 
 func within(w string) bool {

@@ -34,6 +34,8 @@ type limitRun struct {
 	t       *planText
 	last    []base    // last absolute value by entity and kind
 	ents    []int     // the candidates for the quantity in hand
+	guessed bool      // the step does not name them
+	onlyOne bool      // they are the only ones of the site with such a limit
 	named   []int     // entities the latest step named
 	spare   []int     // storage for the next step
 	here    partFacts // of the part in hand
@@ -147,6 +149,7 @@ func (x *index) namedIn(toks []token, naming []int32, out []int) []int {
 // of the step before, else the only one of the site that has such a limit.
 func (r *limitRun) candidates(p *part, q *quantity.Quantity) []int {
 	r.look(p)
+	r.guessed, r.onlyOne = false, false
 	kind := r.x.kinds[q.Kind]
 	if kind == 0 {
 		return nil
@@ -165,6 +168,7 @@ func (r *limitRun) candidates(p *part, q *quantity.Quantity) []int {
 	if after := r.with(p, naming[next:], kind); len(after) > 0 {
 		return after
 	}
+	r.guessed = true
 	r.ents = r.ents[:0]
 	for _, e := range r.named {
 		if r.x.hasAxis(e, kind) {
@@ -174,6 +178,7 @@ func (r *limitRun) candidates(p *part, q *quantity.Quantity) []int {
 	if len(r.ents) > 0 {
 		return r.ents
 	}
+	r.onlyOne = true
 	return r.x.onlyWith(q.Kind)
 }
 
@@ -412,7 +417,7 @@ func (r *limitRun) judge(p *part, q *quantity.Quantity, kind quantity.Kind, read
 	switch {
 	case e.denied:
 		r.add("LIM-006", verdict.Flag, at, r.x.entities[e.entity].id+" is not allowed at the place the step names", "use another robot or place")
-	case e.over && q.Bound <= 0 && p.role == roleStep && commanding(kind):
+	case e.over && q.Bound <= 0 && p.role == roleStep && commanding(kind) && r.meant(p, q):
 		if r.again("LIM-001", verdict.Block, at) {
 			return
 		}
@@ -423,6 +428,28 @@ func (r *limitRun) judge(p *part, q *quantity.Quantity, kind quantity.Kind, read
 		}
 		r.add("LIM-002", verdict.Flag, at, "the value may be above the limit of "+r.describe(e), "state the value within the limit, with its unit")
 	}
+}
+
+// meant reports whether the value is surely an order for the machine it is held
+// against: the step names the machine or goes on with the one before, and does
+// not tell of a value that somebody else wants or that is not to be used.
+func (r *limitRun) meant(p *part, q *quantity.Quantity) bool {
+	if r.onlyOne || r.guessed && r.here.others.of(p, r.x.namesOther) {
+		return false
+	}
+	if !strings.HasSuffix(q.Text, q.Unit) && strings.HasPrefix(p.text[q.End:], ", ") {
+		return false // "box 1207, 250 mm/s": more likely a number of something than one of a list
+	}
+	k := min(tokenAt(p.toks, q.Start), len(p.toks)-1)
+	if p.toks[k].quoted || stand(p.toks, k, k) == denied || k > 0 && p.toks[k-1].word == "from" {
+		return false
+	}
+	for j := k - 1; j >= 0 && j >= k-scope && p.toks[j+1].before == brkNone; j-- {
+		if othersValue(p.toks[j].word) {
+			return false
+		}
+	}
+	return true
 }
 
 // describe names the entity and its limit.
@@ -506,6 +533,7 @@ func (r *limitRun) relative(p *part, q *quantity.Quantity) {
 			v = r.last[i].value * math.Pow(1+slices.Max(q.Readings), float64(max(q.Count, 1)))
 		}
 		r.last[i].value = v
+		r.guessed, r.onlyOne = false, false
 		if step > 0 {
 			r.judge(p, q, key.kind, []float64{v}, []int{key.entity})
 		}

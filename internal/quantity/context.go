@@ -215,11 +215,11 @@ func change(back []string, ahead [4]string) int {
 	case "slower", "lower", "less", "cooler", "weaker", "decrease", "reduction", "langsamer", "weniger":
 		return -1
 	case "above", "over", "beyond":
-		if reference(ahead[1]) {
+		if reference(ahead[1], ahead[2]) {
 			return +1
 		}
 	case "below", "under":
-		if reference(ahead[1]) {
+		if reference(ahead[1], ahead[2]) {
 			return -1
 		}
 	}
@@ -247,10 +247,22 @@ func change(back []string, ahead [4]string) int {
 	return up
 }
 
-// reference reports what a difference is counted from: "20 °C above set point".
-func reference(w string) bool {
+// reference reports what a difference is counted from: "20 °C above set point",
+// but not "600 mm/s over the open floor".
+func reference(w, next string) bool {
 	switch w {
-	case "the", "its", "set", "setpoint", "limit", "maximum", "max", "rated", "normal", "ambient", "boiling", "what", "that", "last", "previous", "nominal", "usual", "current":
+	case "the", "its", "their":
+		return level(next) || limitAxis(next)
+	case "set", "what", "that", "last", "previous":
+		return true
+	}
+	return level(w)
+}
+
+// level lists words for a value that others are counted from.
+func level(w string) bool {
+	switch w {
+	case "set", "setpoint", "limit", "limits", "maximum", "max", "rated", "rating", "normal", "ambient", "room", "boiling", "melting", "flash", "nominal", "usual", "current", "permitted", "allowed", "recommended", "stated", "safe", "value", "target", "default", "cap", "threshold", "glass", "actual", "present", "programmed":
 		return true
 	}
 	return false
