@@ -13,3 +13,9 @@ var Plans embed.FS
 //
 //go:embed sites
 var Sites embed.FS
+
+// MCP holds mcp/, site profiles for MCP servers: public ones for robots, and
+// the simulated laboratory.
+//
+//go:embed mcp
+var MCP embed.FS

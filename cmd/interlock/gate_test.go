@@ -285,3 +285,12 @@ func TestSiteInitDraftsAProfile(t *testing.T) {
 		t.Errorf("%s", draft)
 	}
 }
+
+// The tour holds each of its acts against what must come of it.
+func TestLabTour(t *testing.T) {
+	t.Parallel()
+	out := cli{t.TempDir()}.run(t, exitOK, nil, "labsim", "--tour")
+	if !strings.Contains(out, "3 calls with an effect reached the laboratory; harm done: 0.") {
+		t.Errorf("%s", out)
+	}
+}

@@ -13,6 +13,7 @@ import (
 )
 
 type labsimCmd struct {
+	Tour bool   `help:"Put a gate before the laboratory, and show what passes it and what does not."`
 	HTTP string `help:"Serve streamable HTTP at this address instead of stdio." placeholder:"HOST:PORT"`
 }
 
@@ -20,6 +21,9 @@ type labsimCmd struct {
 // is told on the error stream.
 func (c *labsimCmd) Run(e *env) error {
 	lab := labsim.NewLab(labsim.New(time.Now))
+	if c.Tour {
+		return labTour(e, lab)
+	}
 	defer func() {
 		for _, h := range lab.Harm() {
 			fmt.Fprintf(e.Stderr, "harm: %s\n", h.What)

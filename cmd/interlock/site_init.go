@@ -72,6 +72,7 @@ func draftProfile(id string, shown *pin.Server) string {
 		}
 		fmt.Fprintf(&b, "      - %s\n", line)
 	}
+	b.WriteString("    # Without a sandbox for the planner's code every plan is rejected:\n    # sandbox: {name: NAME, present: true, operable: true, code_execution_routed_through_it: true, image: IMAGE, image_digest: \"sha256:…\", network_egress: none, writable: [/scratch]}\n")
 	b.WriteString("    rules:\n      R1: \"Nothing runs that a person has not described here.\"\n")
 	return b.String()
 }
