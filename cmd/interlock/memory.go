@@ -66,6 +66,8 @@ func (m *remembered) sync(ctx context.Context) error {
 				err = m.decided(ctx, entry, ev)
 			case record.Reviewed:
 				err = m.reviewed(ctx, entry, ev)
+			default:
+				// Asked for two kinds only; the others are not memory's.
 			}
 		}
 		if err != nil {

@@ -66,7 +66,7 @@ func writeReport(e *env, r verdict.Report) {
 		}
 		fmt.Fprintf(e.Stdout, "  * %s %s\n", o.Judge, printable(say))
 	}
-	for _, f := range d.Faults {
+	for _, f := range c.Faults { // a judge that failed is shown above, with its cause
 		fmt.Fprintln(e.Stdout, "  ! fault:", printable(f))
 	}
 	fmt.Fprintf(e.Stdout, "  sigma %.2f (paper %.2f)  risk %.2f  judged %v  %s\n", c.Sigma, c.SigmaPaper, d.Risk, d.Judged, timings(r))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -234,12 +233,4 @@ func newID() string {
 	var b [12]byte
 	_, _ = rand.Read(b[:]) // never fails: crypto/rand aborts the program instead
 	return "d-" + hex.EncodeToString(b[:])
-}
-
-// absolute makes a path independent of where the next program starts.
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }

@@ -25,6 +25,7 @@ func opinion(o verdict.Outcome) verdict.Opinion {
 		op.Class = verdict.Clean
 	case verdict.Reject:
 		op.Risks = []verdict.Risk{{Hazard: "h", Severity: 0.9, Likelihood: 0.5, Cites: []string{"E1"}}}
+	default:
 	}
 	return op
 }
