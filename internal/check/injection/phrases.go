@@ -22,8 +22,8 @@ const (
 	shortestPhrase     = 16
 	shortestDense      = 6
 	longestPhrase      = 64
-	floorOfShort       = 90.0 // floor of the shortest phrases
-	floorOfLong        = 86.0 // floor from longEnough characters on
+	floorOfShort       = 91.0 // floor of the shortest phrases
+	floorOfLong        = 88.0 // floor from longEnough characters on
 	longEnough         = 30
 	lowestExplicit     = 60.0
 	floorAutomatically = 0.0

@@ -8,7 +8,6 @@ package ngram
 
 import (
 	"math"
-	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -102,6 +101,13 @@ func (w *Work) tokenize(text []byte, m *Model) {
 			continue
 		}
 		start := i
+		if h, end := asciiWord(text, i); end > 0 {
+			t := token{start: int32(start), end: int32(end), hash: h}
+			w.features(&t, text[start:end], before1, before2, mark, m)
+			before2, before1, mark, i = before1, h, 0, end
+			w.tokens = append(w.tokens, t)
+			continue
+		}
 		w.runes = w.runes[:0]
 		for i < len(text) {
 			r, size = rune(text[i]), 1
@@ -118,21 +124,49 @@ func (w *Work) tokenize(text []byte, m *Model) {
 			i += size
 		}
 		t := token{start: int32(start), end: int32(i)}
-		w.features(&t, before1, before2, mark, m)
+		t.hash = basis
+		for _, r := range w.runes {
+			t.hash = mix(t.hash, r)
+		}
+		w.features(&t, nil, before1, before2, mark, m)
 		before2, before1, mark = before1, t.hash, 0
 		w.tokens = append(w.tokens, t)
 	}
 }
 
-// features adds the features of the word in w.runes.
-func (w *Work) features(t *token, before1, before2, mark uint32, m *Model) {
-	h := uint32(basis)
-	for _, r := range w.runes {
-		h = mix(h, r)
+// inWord maps the bytes of ASCII words to what they count as: a digit is a 0.
+var inWord = func() (t [256]byte) {
+	for c := 'a'; c <= 'z'; c++ {
+		t[c] = byte(c)
 	}
-	t.hash = h
+	for c := '0'; c <= '9'; c++ {
+		t[c] = '0'
+	}
+	return t
+}()
+
+// asciiWord reads the word at i and hashes it; end is 0 if it is not all ASCII.
+func asciiWord(text []byte, i int) (h uint32, end int) {
+	h = basis
+	for end = i; end < len(text) && inWord[text[end]] != 0; end++ {
+		h = mix(h, rune(inWord[text[end]]))
+	}
+	if end == i || end < len(text) && text[end] >= utf8.RuneSelf {
+		return 0, 0
+	}
+	return h, end
+}
+
+// features adds the features of a word: given as its bytes when it is ASCII,
+// else in w.runes.
+func (w *Work) features(t *token, ascii []byte, before1, before2, mark uint32, m *Model) {
+	h := t.hash
 	t.firstFeature = int32(len(w.feats))
-	t.alone = w.word(h, m)
+	if ascii == nil {
+		t.alone = w.fresh(h, m)
+	} else {
+		t.alone = w.word(ascii, h, m)
+	}
 	t.pairFeature = int32(len(w.feats))
 	if before1 != 0 {
 		t.pair = w.add(finish(mix(before1*prime^h, kindPair)), false, m)
@@ -150,33 +184,56 @@ func (w *Work) features(t *token, before1, before2, mark uint32, m *Model) {
 
 // A remembered word with what it adds alone: texts repeat their words.
 type remembered struct {
-	runes [cachedWord]rune
-	n     int8
+	word  [cachedWord]byte
+	n     uint8
 	alone float32
 }
 
 const (
 	cacheSize  = 1 << 11
-	cachedWord = 14 // longest word that is remembered
+	cachedWord = 19 // longest word that is remembered
 )
 
-// word is what the word in w.runes, whose hash is h, adds alone.
-func (w *Work) word(h uint32, m *Model) float32 {
-	n := len(w.runes)
+// word is what an ASCII word, whose hash is h, adds alone.
+func (w *Work) word(ascii []byte, h uint32, m *Model) float32 {
+	n := len(ascii)
 	if w.collect || m == nil || n > cachedWord {
+		w.spell(ascii)
 		return w.fresh(h, m)
 	}
 	if w.cached != m {
 		w.cached, w.cache = m, make([]remembered, cacheSize)
 	}
 	c := &w.cache[(h^h>>16)%cacheSize]
-	if int(c.n) == n && slices.Equal(c.runes[:n], w.runes) {
+	if c.is(ascii) {
 		return c.alone
 	}
-	c.alone = w.fresh(h, m)
-	c.n = int8(n)
-	copy(c.runes[:], w.runes)
+	w.spell(ascii)
+	c.alone, c.n = w.fresh(h, m), uint8(n)
+	for i, b := range ascii {
+		c.word[i] = inWord[b]
+	}
 	return c.alone
+}
+
+func (c *remembered) is(ascii []byte) bool {
+	if int(c.n) != len(ascii) {
+		return false
+	}
+	for i, b := range ascii {
+		if c.word[i] != inWord[b] {
+			return false
+		}
+	}
+	return true
+}
+
+// spell puts an ASCII word into w.runes.
+func (w *Work) spell(ascii []byte) {
+	w.runes = w.runes[:0]
+	for _, b := range ascii {
+		w.runes = append(w.runes, rune(inWord[b]))
+	}
 }
 
 // fresh adds up the word and its pieces.
