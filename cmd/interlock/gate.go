@@ -111,6 +111,7 @@ func gatePolicy(c config.Gate) gate.Policy {
 	p.Methods, p.Meta = c.Methods, append(p.Meta, c.Meta...)
 	p.Sampling, p.Elicitation, p.Withhold = c.Sampling, c.Elicitation, c.Withhold
 	p.GrantTTL, p.MaxWait, p.PinMaxAge, p.ResultTimeout = c.GrantTTL, c.MaxWait, c.PinMaxAge, c.ResultTimeout
+	p.Reformulations, p.Pending = c.Reformulations, c.Pending
 	p.SafePerMinute, p.CodeTools = c.SafePerMinute, c.CodeTools
 	for _, pair := range c.Pairs {
 		p.Pairs = append(p.Pairs, gate.Pair(pair))

@@ -36,6 +36,10 @@ type Gate struct {
 	GrantTTL, MaxWait, PinMaxAge, ResultTimeout time.Duration
 	// SafePerMinute bounds safe actions by client.
 	SafePerMinute int
+	// Reformulations is how many rejections plans that are alike may have in an
+	// hour before a person must look; Pending how many plans of one agent are
+	// judged at once.
+	Reformulations, Pending int
 	// CodeTools are tools of hazard class code that may run outside the sandbox.
 	CodeTools []string
 	// Withhold withholds results that the screen hits instead of marking them.
@@ -76,7 +80,7 @@ type Reading struct {
 
 func defaultGate() Gate {
 	return Gate{
-		Mode: "strict", GrantTTL: 30 * time.Minute, MaxWait: 55 * time.Second, PinMaxAge: time.Minute, ResultTimeout: 2 * time.Minute, SafePerMinute: 120,
+		Mode: "strict", GrantTTL: 30 * time.Minute, MaxWait: 55 * time.Second, PinMaxAge: time.Minute, ResultTimeout: 2 * time.Minute, SafePerMinute: 120, Reformulations: 3, Pending: 16,
 	}
 }
 
@@ -102,6 +106,8 @@ gate:
   pin_max_age: 1m
   result_timeout: 2m
   safe_per_minute: 120
+  reformulations: 3
+  pending: 16
   withhold: false
   # methods: [vendor/status]
   # meta: [vendor/trace]
@@ -116,7 +122,7 @@ gate:
 
 var gateKeys = []string{
 	"mode", "upstreams", "site", "pins", "shadow", "sampling", "elicitation", "grant_ttl", "max_wait", "pin_max_age", "result_timeout",
-	"safe_per_minute", "withhold", "methods", "meta", "code_tools", "origins", "pairs", "readings",
+	"safe_per_minute", "reformulations", "pending", "withhold", "methods", "meta", "code_tools", "origins", "pairs", "readings",
 }
 
 func decodeGate(c *Config, r *reader, n *strict.Node) {
@@ -143,6 +149,10 @@ func decodeGate(c *Config, r *reader, n *strict.Node) {
 			g.Withhold = r.Bool(v, what)
 		case "safe_per_minute":
 			g.SafePerMinute = r.Int(v, what, 1, 100000)
+		case "reformulations":
+			g.Reformulations = r.Int(v, what, 1, 100)
+		case "pending":
+			g.Pending = r.Int(v, what, 1, 10000)
 		case "pairs":
 			g.Pairs = r.pairs(v)
 		case "readings":

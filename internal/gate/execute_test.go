@@ -441,3 +441,46 @@ func TestOverdueResultBecomesUnknown(t *testing.T) {
 		}
 	})
 }
+
+// TestC44_ALineageEnds: by parent or by likeness, whatever the plan claims.
+func TestC44_ALineageEnds(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.verifier.decide = decision(verdict.Reject)
+	addr := r.front(labHTTP(t, r.lab.Server, nil))
+	cs := r.httpAt(addr, "alice", nil)
+	try := func(cs *mcp.ClientSession, p args) string {
+		res := call(t, cs, "submit_plan", args{"plan": p, "wait_s": 10})
+		if res.IsError {
+			return code(t, res)
+		}
+		return fmt.Sprint(res.StructuredContent.(map[string]any)["state"])
+	}
+	faster := func(speed int) args {
+		p := heatPlan(args{"id": fmt.Sprintf("heat-%d", speed)})
+		p["steps"] = []any{fmt.Sprintf("Move the arm to the bench at %d mm/s.", speed), "Heat hp1 to 60 C at 300 rpm."}
+		return p
+	}
+	for i := range 3 {
+		if got := try(cs, faster(900-i)); got != "rejected" {
+			t.Fatalf("attempt %d: %s", i+1, got)
+		}
+	}
+	if got := try(cs, faster(1)); got != "lineage" {
+		t.Errorf("a fourth attempt: %s", got)
+	}
+	other := args{"goal": "weigh", "steps": []any{"Put the vial on the balance."}}
+	if got := try(cs, other); got != "rejected" {
+		t.Errorf("something else: %s", got)
+	}
+	other["parent"] = "heat-900"
+	if got := try(cs, other); got != "rejected" {
+		t.Errorf("another lineage by parent: %s", got)
+	}
+	if got := try(r.httpAt(addr, "bob", nil), faster(1)); got != "rejected" {
+		t.Errorf("another requester: %s", got)
+	}
+	if r.alerts.kinds()[grant.KindRefused] != 1 {
+		t.Errorf("alerts: %v", r.alerts.kinds())
+	}
+}

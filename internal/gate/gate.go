@@ -105,7 +105,11 @@ type Policy struct {
 	Withhold      bool          // withhold results that the screen hits, instead of marking them
 	Pairs         []Pair        // calls that must not follow one another
 	ResultTimeout time.Duration // how long an interrupted result may still arrive before it is unknown
-	FirstContact  bool          // approve everything at first contact: demonstrations only
+	// Reformulations is how many rejections a lineage may have before a person
+	// must look; Pending how many plans of one requester are judged at once.
+	Reformulations int
+	Pending        int
+	FirstContact   bool // approve everything at first contact: demonstrations only
 }
 
 // A Pair is a sequence of legal calls that is not legal: First, and then Then
@@ -119,7 +123,7 @@ type Pair struct {
 func DefaultPolicy() Policy {
 	return Policy{
 		Mode: Strict, GrantTTL: 30 * time.Minute, MaxWait: 55 * time.Second, PinMaxAge: time.Minute,
-		SafePerMinute: 120, ResultTimeout: 2 * time.Minute,
+		SafePerMinute: 120, ResultTimeout: 2 * time.Minute, Reformulations: 3, Pending: 16,
 		Meta: []string{
 			"progressToken", "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientInfo",
 			"io.modelcontextprotocol/clientCapabilities", "io.modelcontextprotocol/logLevel",
@@ -215,8 +219,8 @@ func (p Policy) check(now time.Time) error {
 	default:
 		return fmt.Errorf("mode %q is not known: expected strict, guided or shadow", p.Mode)
 	}
-	if p.GrantTTL <= 0 || p.MaxWait <= 0 || p.PinMaxAge <= 0 || p.SafePerMinute <= 0 || p.ResultTimeout <= 0 {
-		return errors.New("a time or rate of the policy is not above zero")
+	if p.GrantTTL <= 0 || p.MaxWait <= 0 || p.PinMaxAge <= 0 || p.SafePerMinute <= 0 || p.ResultTimeout <= 0 || p.Reformulations <= 0 || p.Pending <= 0 {
+		return errors.New("a time, rate or quota of the policy is not above zero")
 	}
 	return nil
 }

@@ -25,6 +25,9 @@ func (g *Gate) submit(ctx context.Context, c Client, p *plan.Plan) (*entry, *den
 		return nil, deny("arguments", "%v", err)
 	}
 	s := plan.Submission{Plan: p, Requester: c.Requester, Agent: c.Agent, Received: g.o.Now()}
+	if d := g.quota(ctx, s); d != nil {
+		return nil, d
+	}
 	e, fresh := g.plans.add(s, plan.Digest(p), g.o.Site().Digest)
 	if fresh {
 		go g.judge(context.WithoutCancel(ctx), e, ends)
