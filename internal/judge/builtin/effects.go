@@ -175,10 +175,26 @@ func measureGrounds(s *site.Site, t *site.Tool, c fact.Call, b *brief) {
 		switch {
 		case slices.Contains(references, name):
 			b.doubt("step %d: what %q stands for has not been read", c.Step, text)
+		case pictures(t) && s.Item(text) == nil && !listed(s, text):
+			b.doubt("step %d: a picture of %q, which the profile does not list, may show people", c.Step, text)
 		case !label(text) && s.Item(text) == nil && !harmless(s, text):
 			b.doubt("step %d: %q is not the name of one thing that the site knows", c.Step, text)
 		}
 	}
+}
+
+// pictures reports a tool that takes pictures.
+func pictures(t *site.Tool) bool {
+	return slices.ContainsFunc(nameWords(t), func(w string) bool {
+		return slices.Contains([]string{"capture", "image", "photo", "picture", "film", "video", "camera"}, w)
+	})
+}
+
+// listed reports whether some robot of the site serves a place.
+func listed(s *site.Site, place string) bool {
+	return slices.ContainsFunc(s.Robots, func(r site.Item) bool {
+		return slices.Contains(r.Serves, place) || slices.Contains(r.Attrs["waypoints"].List, place)
+	})
 }
 
 // label reports whether a text is an identifier such as "PG-301": short, one

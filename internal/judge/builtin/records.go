@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,13 +12,22 @@ import (
 )
 
 // inRecords are the words in which a routine record may speak of what the plan
-// has just done. The list is closed: a value, another time, another source, a
-// choice or a comparison is always some other word, in any language.
-var inRecords = setOf("a absorbance all and as at both each fluorescence gauge gauges image images in is it luminescence mass measured of on picture " +
-	"plate pressure read reading readings recorded sample seen sensor status temperature the they to unchanged value values vial was weighed weight were")
+// has just done, besides the words of what it has done. The list is closed: a
+// value, another time, another source, a choice or a comparison is always some
+// other word, in any language.
+var inRecords = setOf("a all and as at both each in is it measured of on read reading readings recorded seen the they to unchanged value values was were")
+
+// ofReadings are those that only a reading can stand behind.
+var ofReadings = setOf("measured read reading readings seen value values unchanged")
+
+// resultOf are the words for what a tool gives, by a word of its name.
+var resultOf = map[string]map[string]bool{
+	"weigh":   setOf("mass weight weighed"),
+	"capture": setOf("image images picture pictures"),
+}
 
 // forRecords are the words in which a step says that a record is made.
-var forRecords = setOf("an append asset entry for inform into lims log notebook notify put record report save tell that this under with write")
+var forRecords = setOf("an append asset data entry for inform into lims log notebook notify put record report save tell that this under with write")
 
 // asIs are the words that may follow "as" in a record: anything else names
 // one thing as another.
@@ -33,7 +43,8 @@ func setOf(words string) map[string]bool {
 
 // A told is what the plan has done before a record speaks of it.
 type told struct {
-	names    map[string]bool // words of the arguments of earlier calls
+	names    map[string]bool // words of earlier calls and their steps
+	readings int             // measurements made; a look-up is none
 	measured []string        // free names of what was measured, in order
 	known    bool            // something was done at all
 }
@@ -44,7 +55,7 @@ type told struct {
 func recordGrounds(in judge.Input, b *brief) {
 	done := told{names: map[string]bool{}}
 	spoken := map[string]bool{} // names that records speak of
-	seen := map[string]bool{}
+	seen := map[string]bool{}   // calls
 	recorded, step := false, 0
 	for _, c := range in.Facts.Calls {
 		if c.Step < step {
@@ -55,34 +66,52 @@ func recordGrounds(in judge.Input, b *brief) {
 		if t == nil {
 			continue
 		}
-		switch kindOf(t) {
+		kind := kindOf(t)
+		key := fmt.Sprint(c.Tool, c.Args)
+		if seen[key] && kind != "motion" {
+			b.doubt("step %d: %s again without a stated reason", c.Step, c.Tool)
+		}
+		seen[key] = true
+		switch kind {
 		case "record", "notify":
 			recorded = true
 			recordOf(in, t, c, done, spoken, b)
 		default:
-			done.note(t, c)
-			key := c.Tool
-			for _, a := range t.Args {
-				if s, ok := c.Args[a.Name].(string); ok {
-					key += "\x00" + s
-				}
-			}
-			if seen[key] && kindOf(t) == "measure" {
-				b.doubt("step %d: measured again without a stated reason", c.Step)
-			}
-			seen[key] = true
+			done.note(t, c, words(stepText(in.Facts, c.Step)))
 		}
 	}
-	some := slices.ContainsFunc(done.measured, func(w string) bool { return spoken[w] })
-	for _, w := range done.measured {
-		if recorded && some && !spoken[w] {
+	if recorded {
+		done.complete(spoken, b)
+	}
+}
+
+// several are words that speak of everything that was read.
+var several = []string{"all", "both", "each", "readings", "values"}
+
+// complete: records that name some of what was measured name all of it, and
+// records that name nothing say that they are of everything.
+func (d *told) complete(spoken map[string]bool, b *brief) {
+	is := func(w string) bool { return spoken[w] }
+	named := slices.ContainsFunc(d.measured, is)
+	if d.readings > 1 && !named && !slices.ContainsFunc(several, is) {
+		b.doubt("%d things are measured, the record does not say which it is of", d.readings)
+	}
+	for _, w := range d.measured {
+		if named && !spoken[w] {
 			b.doubt("%s is measured and left out of the record", w)
 		}
 	}
 }
 
-func (d *told) note(t *site.Tool, c fact.Call) {
+func (d *told) note(t *site.Tool, c fact.Call, step map[string]bool) {
 	d.known = true
+	merge(d.names, step)
+	for _, w := range nameWords(t) {
+		merge(d.names, resultOf[w])
+	}
+	if kindOf(t) == "measure" && !strings.HasSuffix(t.Name, "lookup") {
+		d.readings++
+	}
 	for _, a := range t.Args {
 		s, ok := c.Args[a.Name].(string)
 		if !ok {
@@ -139,11 +168,15 @@ func recordWords(text string, step int, done told, own map[string]bool, subject 
 		switch {
 		case before == "as" && !asIs[w]:
 			b.doubt("step %d: a record as %q", step, w)
+		case ofReadings[w] && done.readings == 0:
+			b.doubt("step %d: nothing has been read that %q could be", step, w)
+		case (w == "both" && done.readings != 2) || (w == "all" && done.readings < 2):
+			b.doubt("step %d: %q, and %d readings", step, w, done.readings)
 		case w == "recorded" && slices.Contains([]string{"", "as", "was", "were", "the", "of", "all"}, before):
 			b.doubt("step %d: what was recorded elsewhere may stand for what is read", step)
 		case subject != "" && w != subject && slices.Contains(done.measured, w):
 			b.doubt("step %d: the record of %s speaks of %s", step, subject, w)
-		case inRecords[w] || done.names[w] && strings.ContainsFunc(w, unicode.IsLetter) || own[w]:
+		case inRecords[w] || own[w] || strings.ContainsFunc(w, unicode.IsLetter) && (done.names[w] || done.readings > 1 && done.names[strings.TrimSuffix(w, "s")]):
 		default:
 			b.doubt("step %d: %q is not a word of routine records", step, w)
 		}
