@@ -1,6 +1,8 @@
 package injection
 
 import (
+	"slices"
+
 	"interlock/internal/check/injection/fuzzy"
 	"interlock/internal/check/injection/multi"
 	"interlock/internal/check/injection/ngram"
@@ -44,6 +46,7 @@ type worker struct {
 	model   *ngram.Work
 	matches []multi.Hit
 	cells   []terms
+	byCell  [][]int32 // rules that matched in each cell, each once
 	ev      evidence
 }
 
@@ -88,10 +91,11 @@ func (w *worker) score(ev *evidence) {
 		}
 	}
 	ev.peak = peak
+	w.sort(ev.events, n)
 	ev.terms, ev.sigma = terms{model: ngram.Nothing}, sigmas{}
 	for i := range n - 1 {
 		t := terms{
-			regex: s.noisyOr(ev.events, i*cell, (i+2)*cell),
+			regex: w.noisyOr(i),
 			fuzzy: max(w.cells[i].fuzzy, w.cells[i+1].fuzzy),
 			model: max(w.cells[i].model, w.cells[i+1].model),
 		}
@@ -103,30 +107,35 @@ func (w *worker) score(ev *evidence) {
 	}
 }
 
-// noisyOr is 1 - Π(1 - severity) over the rules whose match ends in
-// [from, to).
-func (s *Screen) noisyOr(events []event, from, to int) float64 {
-	rest := 1.0
-	for i, e := range events {
-		if int(e.end) < from || int(e.end) >= to {
-			continue
+// sort puts the rules of the events into their cells.
+func (w *worker) sort(events []event, cells int) {
+	for len(w.byCell) < cells {
+		w.byCell = append(w.byCell, nil)
+	}
+	for i := range cells {
+		w.byCell[i] = w.byCell[i][:0]
+	}
+	for _, e := range events {
+		c := int(e.end) / cell
+		if !slices.Contains(w.byCell[c], e.rule) {
+			w.byCell[c] = append(w.byCell[c], e.rule)
 		}
-		if !repeated(events[:i], e.rule, from) {
-			rest *= 1 - s.rules[e.rule].Severity
+	}
+}
+
+// noisyOr is 1 - Π(1 - severity) over the rules whose match ends in cell i or
+// the next.
+func (w *worker) noisyOr(i int) float64 {
+	rest := 1.0
+	for _, r := range w.byCell[i] {
+		rest *= 1 - w.screen.rules[r].Severity
+	}
+	for _, r := range w.byCell[i+1] {
+		if !slices.Contains(w.byCell[i], r) {
+			rest *= 1 - w.screen.rules[r].Severity
 		}
 	}
 	return 1 - rest
-}
-
-// repeated reports whether a rule already counts at the place. Events come in
-// no order of place, and there are few.
-func repeated(before []event, rule int32, from int) bool {
-	for _, b := range before {
-		if b.rule == rule && int(b.end) >= from && int(b.end) < from+2*cell {
-			return true
-		}
-	}
-	return false
 }
 
 // longestMatch bounds how far before its end a match is looked for; around is

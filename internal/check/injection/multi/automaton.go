@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unknown marks a transition that needs more than a table look-up: not made
-// yet, or with a match to report.
+// unknown marks a transition that needs more than a table look-up. By itself it
+// is not made yet; with the next state, plus one, added it has a match to report.
 const unknown = 1 << 31
 
 // An automaton is a deterministic automaton made from a program while text is
@@ -21,8 +21,6 @@ type automaton struct {
 	states []state
 	index  map[string]uint32
 	table  []uint32 // state*width + class -> next state*width, or unknown
-	made   []bool   // whether the transition exists (it may still report a match)
-	next   []uint32 // as table, for made transitions
 	match  map[uint32][]int32
 	col    [256]uint16 // column of an ASCII byte; of other bytes one that is always unknown
 
@@ -63,7 +61,7 @@ func newAutomaton(p *program, maxStates int) *automaton {
 }
 
 func (a *automaton) reset() {
-	a.states, a.table, a.made, a.next = a.states[:0], a.table[:0], a.made[:0], a.next[:0]
+	a.states, a.table = a.states[:0], a.table[:0]
 	a.index, a.match = map[string]uint32{}, map[uint32][]int32{}
 	a.intern(nil, kindBegin)
 }
@@ -81,8 +79,6 @@ func (a *automaton) intern(pcs []int32, kind uint8) uint32 {
 	a.states = append(a.states, state{slices.Clone(pcs), kind})
 	for range a.width {
 		a.table = append(a.table, unknown)
-		a.made = append(a.made, false)
-		a.next = append(a.next, 0)
 	}
 	a.index[string(a.key)] = id
 	a.fresh++
@@ -137,8 +133,11 @@ func (a *automaton) begin(kind uint8, c int) {
 // step takes the transition from s over class c, making it if need be, and
 // returns the next state and the patterns that end before c.
 func (a *automaton) step(s uint32, c int) (uint32, []int32) {
-	if at := s + uint32(c); a.made[at] {
-		return a.next[at], a.match[at]
+	switch v := a.table[s+uint32(c)]; {
+	case v < unknown:
+		return v, nil
+	case v > unknown:
+		return v - unknown - 1, a.match[s+uint32(c)]
 	}
 	if len(a.states) >= a.max {
 		st := a.states[s/a.width]
@@ -156,7 +155,6 @@ func (a *automaton) step(s uint32, c int) (uint32, []int32) {
 	a.to = slices.Compact(a.to)
 	n := a.intern(a.to, a.p.kind[c])
 	at := s + uint32(c)
-	a.made[at], a.next[at] = true, n
 	if len(a.done) == 0 {
 		a.table[at] = n
 		return n, nil
@@ -164,6 +162,7 @@ func (a *automaton) step(s uint32, c int) (uint32, []int32) {
 	slices.Sort(a.done)
 	found := slices.Clone(slices.Compact(a.done))
 	a.match[at] = found
+	a.table[at] = unknown + n + 1
 	return n, found
 }
 

@@ -2,11 +2,12 @@
 // where, in one pass whose cost hardly depends on how many there are.
 //
 // The patterns are those of the standard library's syntax. Their programs are
-// run together by one automaton that is built while text is read and thrown
-// away when it grows beyond its cap. Text made to force new states all the time
-// would make that slow, so a matcher that sees it goes on with the same patterns
-// split over many small automata, whose states are few. Both ways are exact:
-// tests compare them with package regexp.
+// run together by an automaton that is built while text is read and thrown away
+// when it grows beyond its cap. States of unrelated patterns multiply, so a few
+// automata share the patterns; the text is read once by each. Text made to force
+// new states all the time would still be slow, so a group that sees it goes on
+// with its patterns split over small automata, whose states are few. All ways
+// are exact: tests compare them with package regexp.
 package multi
 
 import (
@@ -23,10 +24,18 @@ type Hit struct {
 // A Set is a compiled list of patterns. It is immutable and safe for
 // concurrent use; the states belong to the matchers.
 type Set struct {
-	all   *program
-	parts []*program
-	n     int
+	groups []programs
+	n      int
 }
+
+// programs are those of one group: together, and split.
+type programs struct {
+	whole *program
+	parts []*program
+}
+
+// groupSize is how many patterns share one automaton on ordinary text.
+const groupSize = 20
 
 // partSize is how many patterns share one automaton on hostile text: small
 // enough that their states do not multiply.
@@ -46,18 +55,28 @@ func Compile(patterns []string, flags syntax.Flags) (*Set, error) {
 		}
 	}
 	s := &Set{n: len(patterns)}
-	var err error
-	if s.all, err = newProgram(progs, 0); err != nil {
-		return nil, err
-	}
-	for i := 0; i < len(progs); i += partSize {
-		part, err := newProgram(progs[i:min(i+partSize, len(progs))], i)
+	for i := 0; i < len(progs); i += groupSize {
+		g, err := newGroup(progs[i:min(i+groupSize, len(progs))], i)
 		if err != nil {
 			return nil, err
 		}
-		s.parts = append(s.parts, part)
+		s.groups = append(s.groups, g)
 	}
 	return s, nil
+}
+
+func newGroup(progs []*syntax.Prog, first int) (g programs, err error) {
+	if g.whole, err = newProgram(progs, first); err != nil {
+		return g, err
+	}
+	for i := 0; i < len(progs); i += partSize {
+		part, err := newProgram(progs[i:min(i+partSize, len(progs))], first+i)
+		if err != nil {
+			return g, err
+		}
+		g.parts = append(g.parts, part)
+	}
+	return g, nil
 }
 
 // A PatternError is a pattern that does not compile.
@@ -77,20 +96,25 @@ func (s *Set) Len() int { return s.n }
 // A Matcher is the working memory of one goroutine.
 type Matcher struct {
 	set    *Set
-	all    *automaton
-	parts  []*automaton // made when hostile text first comes
+	groups []group
 	limits Limits
 	last   []int32 // for each pattern, behind its last reported hit; 0 none
 }
 
+// A group is the automata of some patterns.
+type group struct {
+	whole *automaton
+	parts []*automaton // made when hostile text first comes
+}
+
 // Limits bounds a matcher's memory.
 type Limits struct {
-	States     int // of the automaton of all patterns
+	States     int // of the automaton of a group
 	PartStates int // of each small one
 }
 
-// defaultLimits keeps a matcher below about 4 MB on ordinary text.
-var defaultLimits = Limits{States: 6000, PartStates: 4000}
+// defaultLimits keeps a matcher below about 12 MB.
+var defaultLimits = Limits{States: 6000, PartStates: 2000}
 
 // NewMatcher makes a matcher; a zero limit means the default.
 func (s *Set) NewMatcher(l Limits) *Matcher {
@@ -100,7 +124,11 @@ func (s *Set) NewMatcher(l Limits) *Matcher {
 	if l.PartStates == 0 {
 		l.PartStates = defaultLimits.PartStates
 	}
-	return &Matcher{set: s, all: newAutomaton(s.all, l.States), limits: l, last: make([]int32, s.n)}
+	m := &Matcher{set: s, limits: l, last: make([]int32, s.n), groups: make([]group, len(s.groups))}
+	for i := range m.groups {
+		m.groups[i].whole = newAutomaton(s.groups[i].whole, l.States)
+	}
+	return m
 }
 
 // spacing is how far apart two reported hits of one pattern are at least.
@@ -110,16 +138,26 @@ const spacing = 64
 // end of its earliest-ending match, and further ends at least 64 bytes apart.
 func (m *Matcher) Match(text []byte, hits []Hit) []Hit {
 	clear(m.last)
-	if out, ok := m.all.run(text, hits, m.last, len(text)/newStateEvery+freeStates); ok {
+	for i := range m.groups {
+		hits = m.match(i, text, hits)
+	}
+	return hits
+}
+
+func (m *Matcher) match(i int, text []byte, hits []Hit) []Hit {
+	g := &m.groups[i]
+	out, ok := g.whole.run(text, hits, m.last, len(text)/newStateEvery+freeStates)
+	if ok {
 		return out
 	}
-	if m.parts == nil {
-		for _, p := range m.set.parts {
-			m.parts = append(m.parts, newAutomaton(p, m.limits.PartStates))
+	if g.parts == nil {
+		for _, p := range m.set.groups[i].parts {
+			g.parts = append(g.parts, newAutomaton(p, m.limits.PartStates))
 		}
 	}
-	clear(m.last)
-	for _, a := range m.parts {
+	first := i * groupSize
+	clear(m.last[first:min(first+groupSize, len(m.last))])
+	for _, a := range g.parts {
 		hits, _ = a.run(text, hits, m.last, -1)
 	}
 	return hits
@@ -130,5 +168,5 @@ func (m *Matcher) Match(text []byte, hits []Hit) []Hit {
 // reading several hundred bytes.
 const (
 	newStateEvery = 128
-	freeStates    = 1500
+	freeStates    = 600
 )

@@ -104,9 +104,10 @@ func (r *Reader) derive(v *View) {
 	}
 }
 
-// foreign reports whether n words that only make sense in another reading are
-// too many for chance, beside known words that make sense as they stand.
-func foreign(n, known int) bool { return n >= 3 || n >= 2 && n > known }
+// foreign reports whether words that only make sense in another reading are too
+// many for chance: three near one another, or in a short text two that outweigh
+// the known words that make sense as they stand.
+func foreign(s streak, known int) bool { return s.best >= 3 || s.all >= 2 && s.all > known }
 
 // assembles reports whether the text speaks of putting pieces together.
 func assembles(b []byte) bool {

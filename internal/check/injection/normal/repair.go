@@ -97,10 +97,32 @@ func shift(w []byte, k uint8) {
 
 // tally counts what the words of a text say about how it was written.
 type tally struct {
-	known, mirror int
-	shift         [26]int
+	words         int
+	known         int
+	mirror        streak
+	shift         [26]streak
 	spaced        int // longest run of single letters
 	leet, jumbled bool
+}
+
+// A streak counts words that stand near one another: a few in a long text are
+// chance, a few in a row are not.
+type streak struct {
+	all, run, best int
+	last           int // number of the last such word
+}
+
+// near is how many words may stand between two of a streak.
+const near = 12
+
+func (s *streak) add(word int) {
+	s.all++
+	if s.run > 0 && word-s.last > near {
+		s.run = 0
+	}
+	s.run++
+	s.last = word
+	s.best = max(s.best, s.run)
 }
 
 // count reads the words of v.
@@ -125,20 +147,22 @@ func (w *Words) count(v *View) (t tally) {
 		}
 		i = j
 	}
-	t.shift[0] = 0
 	return t
 }
 
 func (w *Words) countWord(t *tally, word []byte) {
 	e := w.words[string(word)]
+	t.words++
 	if e.known {
 		t.known++
 		return
 	}
 	if e.mirror {
-		t.mirror++
+		t.mirror.add(t.words)
 	}
-	t.shift[e.shift]++
+	if e.shift != 0 {
+		t.shift[e.shift].add(t.words)
+	}
 	t.leet = t.leet || mixed(word)
 	t.jumbled = t.jumbled || len(word) >= shortestJumble && w.letters[mixture(word)]
 }
