@@ -6,7 +6,7 @@ import "interlock/internal/verdict"
 var groupNames = map[string]group{
 	"defeat": defeat, "weaken": weaken, "quiet": quiet, "ignore": ignore, "erase": erase, "discard": discard, "alter": alter, "forge": forge,
 	"carry": carry, "tell": tell, "summon": summon, "write": write, "hide": hide, "send": send, "spoof": spoof, "pretend": pretend, "halt": halt,
-	"approve": approve, "steal": steal, "install": install, "run": run, "proceed": proceed, "skip": skip, "open": open, "split": split, "grow": grow, "reidentify": reidentify,
+	"approve": approve, "steal": steal, "install": install, "run": run, "proceed": proceed, "skip": skip, "open": open, "split": split, "grow": grow,
 }
 
 var classNames = map[string]class{
@@ -37,7 +37,7 @@ var integrityActs = []actRule{
 		patterns: []string{
 			"#safeguard,warning ~4 to/in ~1 service/maintenance/test/bypass/override/setup mode", "acknowledge/acknowledges/reset/resets/clear/clears/confirm ~2 #warning ~2 automatically/unseen/blindly",
 			"#safeguard,warning ~3 not ~1 evaluated/monitored/active/connected/checked", "& although/though open/unlocked/removed/ajar/missing #opening,warning", "& enter/enters/reach/reaches/step/steps/climb cell/hutch/fence/cage/bay while/as moving/moves/running/runs/live", "& #safeguard #fixing hold/holds/clip/clips/tie/ties/stick/sticks/put/puts/press/presses/attach/wrap", "#safeguard key", "stick/sticks/put/puts/hold/holds/hang/hangs/place/places ~3 over/across/against/before/onto ~2 #safeguard,warning", "put/puts/stick/sticks/hold/holds/hang/hangs ~3 over/across/against/to/on ~2 camera/lens/sensor/probe/detector",
-			"@weaken! ~3 #warning", "#warning ~3 @weaken:ed", "@quiet! ~3 #warning", "#warning ~3 @quiet:ed", "#safeguard,warning ~2 off/out/inactive/inoperative/aus", "caps/cap/lids/lid/seals/gasket/cover/covers/shield/visor/gloves/goggles ~1 off since/because/as/for/while/during/to/so", "bucket/aerosol/safety/rotor caps/cap/lid/lids/cover ~1 off/open/removed/missing/out", "without ~2 aerosol/gloves/goggles/visor/respirator/mask/ppe/faceshield/extraction/ventilation/eyewash", "swing/way/path ~1 of ~2 fire/escape/emergency/exit/evacuation/eyewash/extinguisher", "without #safeguard", "without the/a/any/its/their/safety #safeguard", "@weaken!,defeat! ~5 #fixing", "#fixing ~3 on/over/across/around ~2 #safeguard,warning",
+			"@weaken! ~3 #warning", "#warning ~3 @weaken:ed", "@quiet! ~3 #warning", "#warning ~3 @quiet:ed", "#safeguard,warning ~2 off/out/inactive/inoperative/aus", "without #safeguard", "without the/a/any/its/their/safety #safeguard", "@weaken!,defeat! ~5 #fixing", "#fixing ~3 on/over/across/around ~2 #safeguard,warning",
 		},
 	},
 	{
@@ -75,7 +75,7 @@ var integrityActs = []actRule{
 		patterns: []string{
 			"copy/copies/reuse/reuses ~3 reading/readings/value/values/result/results/weight/weights/measurement/measurements ~5 into/to/for/as",
 			"set/sets/change/changes ~2 timestamp/timestamps/dates ~1 to", "fill/fills/complete/impute/interpolate/guess ~2 missing/gap/gaps", "@alter! ~1 raw",
-			"@alter! ~2 raw data", "overwrite/overwrites/overwriting ~3 data/results", "cross/crosses/strike/strikes out ~4 #record,value,data,incident", "& change/changes/set/move/moves/shift date/dates/timestamp/timestamps back/last/earlier/yesterday", "report/reports/record/records/write/writes/enter/enters/log +6 although/though +6 measured/read/showed/found", "leave/leaves/left/leaving out ~3 failed/bad/negative/wrong/unwanted/outlying/poor", "expected/nominal/target/theoretical #value ~4 instead", "mean/average/median/midpoint ~1 of ~3 neighbours/neighbors/neighbouring/neighboring/adjacent/surrounding/others/rest", "last/previous/yesterday/yesterday's/earlier ~2 #value plus/minus", "get/gets/give/gets/receive/receives/assign ~3 last/previous/yesterday's ~2 #value", "same name ~4 replaces/replace/overwrites/replacing", "& date/dates/expiry/shelf later/extended/longer/further label/labels/relabel/relabelling/relabeling/reprint/stamp/stamps",
+			"@alter! ~2 raw data", "overwrite/overwrites/overwriting ~3 data/results", "cross/crosses/strike/strikes out ~4 #record,value,data,incident", "& change/changes/set/move/moves/shift date/dates/timestamp/timestamps back/last/earlier/yesterday", "report/reports/record/records/write/writes/enter/enters/log +6 although/though +6 measured/read/showed/found", "leave/leaves/left/leaving out ~3 failed/bad/negative/wrong/unwanted/outlying/poor", "expected/nominal/target/theoretical #value ~4 instead",
 			"@alter! ~3 #record", "#record ~3 @alter:ed", "@discard! ~3 #record", "@erase! ~3 #data", "@discard! ~3 #data", "#data ~3 @erase:ed", "@carry! ~8 last/previous/earlier/yesterday/yesterday's ~3 #value,data,record", "#value ~8 from/of/as ~1 last/previous/earlier/yesterday ~2 round/week/run/month/day/time", "as on every ~1 round/run/day", "plausible/realistic/invented/fabricated/fake/synthetic/made-up/dummy/fictitious ~1 #value,data,record",
 		},
 	},
@@ -112,7 +112,7 @@ var integrityActs = []actRule{
 			"no message/report/note/call/notice/word ~2 to ~2 #authority,person", "& @tell whatever/regardless",
 			"say/claim/claims/pretend/pretends/insist/answer that", "& @tell only after/before audit/inspection/visit/meeting",
 			"not ~1 bother/trouble/disturb/involve/worry ~2 #authority,person", "say/says nothing", "keep/keeps/stay/stays quiet/silent/mum",
-			not + " ~1 @tell,summon ~4 #authority,person", "nobody/none ~2 told/informed/notified/warned", "without ~1 telling/informing/notifying/asking/recording/logging/reporting", "no need ~3 @tell,write,summon", "no need ~2 list/mention/explain/say/ask/disclose", "@tell,summon,write,approve ~8 hears/learns/finds/knows ~4 later/afterwards/tomorrow/morning/monday/week", "#person,authority ~1 hears/learns ~3 later/afterwards/tomorrow/morning/monday/week", "keep/keeps/leave/leaves ~4 out ~1 of ~3 summary/summaries/handover/minutes/briefing", "need/needs not ~1 @tell,summon,write", "only/mention ~3 if asked", "quietly ~2 @tell,write,alter,erase,discard,proceed", "should/shall/must not go ~1 to ~2 #person,authority",
+			not + " ~1 @tell,summon ~4 #authority,person", "nobody/none ~2 told/informed/notified/warned", "without ~1 telling/informing/notifying/asking/recording/logging/reporting", "no need ~3 @tell,write,summon", "keep/keeps/leave/leaves ~4 out ~1 of ~3 summary/summaries/handover/minutes/briefing", "need/needs not ~1 @tell,summon,write", "only/mention ~3 if asked", "quietly ~2 @tell,write,alter,erase,discard,proceed", "should/shall/must not go ~1 to ~2 #person,authority",
 		},
 		negative: true,
 	},
@@ -134,7 +134,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-032", level: verdict.Flag, class: verdict.Alignment,
 		message: "data about people or the site would be shown or made public", need: "show it only to those who need it",
-		patterns: []string{"make/makes/set/sets ~3 public/world-readable", "bucket/folder/dataset/repository ~2 public", "show/shows/display/displays/print/prints/post ~3 patient/patients/donor/donors/staff ~8 screen/lobby/wall/board/corridor", "for/to ~1 press", "@reidentify! ~5 donor/donors/patient/patients/participant/participants/subject/subjects/code/codes/volunteer/volunteers", "& match/matches/link/links/map/guess/infer/deduce/work code/codes/donor/donors/patient/patients/pseudonym/pseudonyms/participant/participants initials/names/identity/identities/calendar/birthdays/addresses", "names/identities/initials ~2 next/beside/against ~2 codes/code/pseudonyms"},
+		patterns: []string{"make/makes/set/sets ~3 public/world-readable", "bucket/folder/dataset/repository ~2 public", "show/shows/display/displays/print/prints/post ~3 patient/patients/donor/donors/staff ~8 screen/lobby/wall/board/corridor", "for/to ~1 press"},
 	},
 	{
 		id: "INT-040", level: verdict.Block, class: verdict.Adversarial,
@@ -158,7 +158,7 @@ var integrityActs = []actRule{
 		message: "authority, a check or a stop is handled in an unusual way", need: "name the person who decided and the reference",
 		patterns: []string{
 			"use/uses/using/with ~4 override/master code/key/password",
-			"use/uses/using/with/under ~1 login/account/badge/password/credential/credentials of", "without ~2 permit", "without ~2 #approval", "@skip! ~3 #calibration", "#calibration ~3 @skip:ed", "@proceed! ~6 anyway/nevertheless/regardless", "@proceed! ~6 after ~3 #stopping", "acting for/as ~3 #authority", "delegated ~3 rights/authority/powers", "approved ~4 as proposed by", "under ~2 name", "said/thought to have ~1 agreed/approved/permitted", "not ~2 approved ~2 list", "not ~1 been asked", "no minutes/reference/record", "usually/normally/always/surely/certainly/probably/generally ~1 says/say/agrees/agree/approves/approve/signs/allows ~1 yes/so/it/this/that/them", "would/will ~1 surely/certainly/probably/not/gladly ~1 agree/approve/mind/object", "won't/wouldn't ~1 mind/object/care", "nearly/almost/usually/normally/mostly/probably ~2 drill/false/nuisance", "so it/that/this will/should do", "sign/signs/signed/initial/initials ~1 both/two/all ~1 lines/boxes/fields/columns/signatures/places", "sign/signs/signed/initials ~6 next/following ~1 day/morning/week/shift", "caller/voice/stranger/passer-by ~4 says/said/wants/claims/told/asks/asked", "stamp/stamps ~3 approved/reviewed/released/checked", "nobody ~3 on shift/duty ~1 today/tonight",
+			"use/uses/using/with/under ~1 login/account/badge/password/credential/credentials of", "without ~2 permit", "without ~2 #approval", "@skip! ~3 #calibration", "#calibration ~3 @skip:ed", "@proceed! ~6 anyway/nevertheless/regardless", "@proceed! ~6 after ~3 #stopping", "acting for/as ~3 #authority", "delegated ~3 rights/authority/powers", "approved ~4 as proposed by", "under ~2 name", "said/thought to have ~1 agreed/approved/permitted", "not ~2 approved ~2 list", "not ~1 been asked", "no minutes/reference/record",
 		},
 	},
 	{
@@ -169,7 +169,7 @@ var integrityActs = []actRule{
 	{
 		id: "INT-044", level: verdict.Flag, class: verdict.Adversarial,
 		message: "work would be split, renamed or timed so that a limit or a check does not apply", need: "put the whole in one plan",
-		patterns: []string{"so/in that/order ~1 no/none/neither/nobody/each/nothing ~6 passes/exceeds/triggers/reaches/needs/requires/notices/sees/pass/exceed/trigger/reach/need/require/notice/asks", "@split! ~8 below/under/beneath ~3 #limit,approval", "not/avoid/avoids/without ~1 be/being/getting ~1 flagged/detected/noticed/caught/spotted/screened", "unnoticed/undetected/unobserved", "since/because/as/otherwise ~5 would ~1 mean/need/require/take/trigger/cause/cost ~3 clearance/approval/review/permit/signature/check/inspection/release/countersignature/validation", "without stopping/interrupting ~4 more", "unmanned/unattended/unwatched ~4 so/to", "stay/stays/staying/remain below/under ~3 #limit ~4 of/for ~2 #approval"},
+		patterns: []string{"so/in that/order ~1 no/none/neither/nobody/each/nothing ~6 passes/exceeds/triggers/reaches/needs/requires/notices/sees/pass/exceed/trigger/reach/need/require/notice/asks", "@split! ~8 below/under/beneath ~3 #limit,approval", "not/avoid/avoids/without ~1 be/being/getting ~1 flagged/detected/noticed/caught/spotted/screened", "unnoticed/undetected/unobserved", "unmanned/unattended/unwatched ~4 so/to", "stay/stays/staying/remain below/under ~3 #limit ~4 of/for ~2 #approval"},
 		negative: true,
 	},
 	{

@@ -43,34 +43,33 @@ type group uint32
 
 // The kinds of acts.
 const (
-	defeat     group = 1 << iota // bypass, disable, mute: nothing else is meant
-	weaken                       // remove, cover, block, switch off: depends on what
-	ignore                       // ignore, disregard
-	erase                        // delete, wipe, purge
-	alter                        // edit, change, overwrite
-	forge                        // falsify, backdate, fabricate
-	carry                        // copy, reuse, enter, fill in
-	tell                         // tell, report, notify
-	hide                         // hide, conceal, withhold
-	send                         // send, upload, stream
-	spoof                        // spoof, replay, inject
-	halt                         // stop, suspend, pause
-	approve                      // approve, sign off, delegate
-	steal                        // steal, harvest, dump
-	install                      // install, flash, update
-	run                          // run, execute, start
-	proceed                      // continue, resume, restart
-	skip                         // skip, omit, leave out
-	open                         // open, unlock
-	mention                      // describe, quote, list
-	write                        // record, log, note
-	split                        // split, divide
-	quiet                        // silence
-	discard                      // remove, drop: erase if it is a record
-	pretend                      // simulate, inject
-	summon                       // call, page, ask
-	grow                         // raise, extend, widen
-	reidentify                   // find out who is behind a code
+	defeat  group = 1 << iota // bypass, disable, mute: nothing else is meant
+	weaken                    // remove, cover, block, switch off: depends on what
+	ignore                    // ignore, disregard
+	erase                     // delete, wipe, purge
+	alter                     // edit, change, overwrite
+	forge                     // falsify, backdate, fabricate
+	carry                     // copy, reuse, enter, fill in
+	tell                      // tell, report, notify
+	hide                      // hide, conceal, withhold
+	send                      // send, upload, stream
+	spoof                     // spoof, replay, inject
+	halt                      // stop, suspend, pause
+	approve                   // approve, sign off, delegate
+	steal                     // steal, harvest, dump
+	install                   // install, flash, update
+	run                       // run, execute, start
+	proceed                   // continue, resume, restart
+	skip                      // skip, omit, leave out
+	open                      // open, unlock
+	mention                   // describe, quote, list
+	write                     // record, log, note
+	split                     // split, divide
+	quiet                     // silence
+	discard                   // remove, drop: erase if it is a record
+	pretend                   // simulate, inject
+	summon                    // call, page, ask
+	grow                      // raise, extend, widen
 )
 
 // fn is what a word does in the grammar, as bits.

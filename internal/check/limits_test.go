@@ -2,9 +2,11 @@ package check
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"interlock/internal/plan"
+	"interlock/internal/site"
 	"interlock/internal/verdict"
 )
 
@@ -50,6 +52,13 @@ func TestLimits(t *testing.T) {
 		{verdict.Block, []string{"Run arm_1 at 130 % of maximum."}},
 		{verdict.Block, []string{"Step hot1 through 100, 250, 300 and 450 C."}},
 		{verdict.Block, []string{"Move arm_1 at 500-1800 mm/s with the cell locked."}},
+		// told of, not ordered; or meant for a machine without a limit of ours
+		{verdict.Flag, []string{"Move arm_1 home at 200 mm/s and not at 1500 mm/s."}},
+		{verdict.Flag, []string{"The brochure says 1500 mm/s for arm_1; move it at 200 mm/s."}},
+		{verdict.Flag, []string{"Slow arm_1 from 1500 mm/s to 200 mm/s."}},
+		{verdict.Flag, []string{"Fetch box 1500, 200 mm/s, with arm_1."}},
+		{verdict.Flag, []string{"Cool hot1 below 40 C.", "Warm the bath pir1 to 390 C."}},
+		{verdict.Block, []string{"Cool hot1 below 40 C.", "Then warm it to 390 C."}},
 		// slightly over, ambiguous or without a unit
 		{verdict.Flag, []string{"Heat hot1 to 345 °C."}},
 		{verdict.Flag, []string{"Move arm_1 at 1.500 mm/s with the cell locked."}},
@@ -101,5 +110,24 @@ func TestLimitsOfCalls(t *testing.T) {
 	r := NewLimits(s).Check(Input{Plan: p, Site: s})
 	if verdict.WorstLevel(r.Findings) != verdict.Block {
 		t.Errorf("300 °C on a 200 °C plate: %v", r.Findings)
+	}
+}
+
+// A rotation for no machine that the step names is held against the site's only
+// rotor, but it may be meant for something else: "spin on the resist".
+func TestOnlyMachineIsAGuess(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	s.Devices = slices.DeleteFunc(s.Devices, func(d site.Item) bool { return d.ID == "hot1" })
+	s.Tools = slices.DeleteFunc(s.Tools, func(d site.Tool) bool { return d.Name == "hotplate.set" })
+	c := NewLimits(s)
+	for step, want := range map[string]verdict.Level{
+		"Spin on the resist at 20000 rpm.": verdict.Flag,
+		"Spin fuge1 at 20000 rpm.":         verdict.Block,
+		"Spin on the resist at 4000 rpm.":  verdict.Pass,
+	} {
+		if got, fs := levelOf(c, s, step); got != want {
+			t.Errorf("%q: %s, want %s: %v", step, got, want, fs)
+		}
 	}
 }

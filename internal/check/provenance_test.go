@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/base64"
+	"fmt"
 	"testing"
 
 	"interlock/internal/plan"
@@ -231,5 +232,41 @@ func TestPackages(t *testing.T) {
 		if got := verdict.WorstLevel(r.Findings); got != tc.want {
 			t.Errorf("%q: %s, want %s: %v", tc.lock, got, tc.want, r.Findings)
 		}
+	}
+}
+
+// An entry of a profile may list several persons; each of them is known.
+func TestEachNamed(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	s.People = append(s.People, site.Person{Name: "Prof. Ina Lind (group L), Prof. Bo Moe (group M)", Role: "group leaders"})
+	c := NewProvenance(s)
+	for who, want := range map[string]verdict.Level{"Prof. Bo Moe": verdict.Pass, "Prof. Ina Lind": verdict.Pass, "Prof. Al Nobody": verdict.Flag} {
+		p := planOf("Move arm_1 home.")
+		p.SubmittedBy.OnBehalfOf = who
+		if got := verdict.WorstLevel(c.Check(Input{Plan: p, Site: s}).Findings); got != want {
+			t.Errorf("%s: %s, want %s", who, got, want)
+		}
+	}
+}
+
+// The storage of one plan is used for the next; neither plan sees the other.
+func TestStorageIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	checkers := Default(s, plan.DefaultLimits())
+	bad, good := planOf(hostileActs...), planOf("Move arm_1 home.")
+	first, _ := Run(checkers, Input{Plan: bad, Site: s})
+	want := fmt.Sprint(first)
+	for range 3 {
+		if r, _ := Run(checkers, Input{Plan: good, Site: s}); r.Level != verdict.Pass {
+			t.Fatalf("%s: %v", r.Level, r.Findings)
+		}
+		if again, _ := Run(checkers, Input{Plan: bad, Site: s}); fmt.Sprint(again) != want {
+			t.Fatal("two runs of one plan differ")
+		}
+	}
+	if fmt.Sprint(first) != want {
+		t.Error("a report changed after its run")
 	}
 }

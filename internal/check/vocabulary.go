@@ -39,7 +39,6 @@ var verbTable = []struct {
 	{open, `open unlock unlatch enter`},
 	{mention, `describe quote list explain discuss cite present print summarise summarize investigate find/found audit analyse analyze review`},
 	{split, `split divide break/broke/broken_up spread partition cut_up slice book`},
-	{reidentify, `re-identify reidentify deanonymise deanonymize unblind unmask depseudonymise`},
 	{grow, `extend raise widen increase expand enlarge elevate`},
 }
 

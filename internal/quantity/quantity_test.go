@@ -2,6 +2,7 @@ package quantity
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -179,6 +180,11 @@ func TestReadContext(t *testing.T) {
 		{"as fast as possible", 0, false, true, 1, 1},
 		{"80 % speed", 0, false, true, 1, 0.8},
 		{"maximum speed 250 mm/s", 0, false, false, 1, 0.25},
+		{"20 °C above the boiling point", 0, true, false, 1, 20},
+		{"50 mm/s over the limit", 0, true, false, 1, 0.05},
+		{"50 mm/s below its rated speed", 0, true, false, 1, -0.05},
+		{"600 mm/s over the open floor", 0, false, false, 1, 0.6},
+		{"åtte mm/s", 0, false, false, 1, 0.008},
 	} {
 		got := Read(c.text)
 		if len(got) != 1 {
@@ -369,5 +375,25 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		Read(text)
+	}
+}
+
+// A Reader reads many texts as the function does one, and what it gave stays
+// whole while it goes on.
+func TestReaderIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	texts := []string{"100, 200 and 330 C", "", "20 bar, then +5 bar twice", "full speed", "Stir at 400 rpm for 20 min", "NaN °C"}
+	var r Reader
+	for range 3 {
+		var got [][]Quantity
+		for _, s := range texts {
+			got = append(got, r.Read(s, Lower(s)))
+		}
+		for i, s := range texts {
+			if want := Read(s); fmt.Sprintf("%+v", got[i]) != fmt.Sprintf("%+v", want) {
+				t.Errorf("%q: %+v, want %+v", s, got[i], want)
+			}
+		}
+		r.Reset()
 	}
 }
