@@ -147,7 +147,8 @@ func scopeOf(p *plan.Plan, f *fact.Set) scope {
 		}
 	}
 	s.people = append(s.people, "by:"+p.SubmittedBy.Agent, "for:"+p.SubmittedBy.OnBehalfOf)
-	for _, l := range []*[]string{&s.tools, &s.materials, &s.places, &s.people} {
+	slices.Sort(s.tools) // with repetitions: ten more pours of the same amount are no equal plan
+	for _, l := range []*[]string{&s.materials, &s.places, &s.people} {
 		slices.Sort(*l)
 		*l = slices.Compact(*l)
 	}
@@ -169,9 +170,10 @@ func scopeOf(p *plan.Plan, f *fact.Set) scope {
 
 // covers reports whether another plan uses the same things and no quantity
 // outside what was approved. A quantity has no side that is safe in general,
-// so "no worse" means inside.
+// so "no worse" means inside, and one that is not stated any more is not inside.
 func (s scope) covers(o scope) bool {
-	if !slices.Equal(s.tools, o.tools) || !slices.Equal(s.materials, o.materials) || !slices.Equal(s.places, o.places) || !slices.Equal(s.people, o.people) {
+	if !slices.Equal(s.tools, o.tools) || !slices.Equal(s.materials, o.materials) || !slices.Equal(s.places, o.places) || !slices.Equal(s.people, o.people) ||
+		len(s.amounts) != len(o.amounts) {
 		return false
 	}
 	for k, v := range o.amounts {

@@ -222,7 +222,8 @@ type Query struct {
 	SiteHash   string            // version of the site profile
 }
 
-// Match returns the failures that the plan resembles, most similar first.
+// Match returns the failures that the plan resembles: those not resolved
+// before the others, the most similar first.
 func (m *Memory) Match(q Query) []verdict.Prior {
 	if q.Facts == nil {
 		return nil
@@ -236,12 +237,9 @@ func (m *Memory) Match(q Query) []verdict.Prior {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var out []verdict.Prior
-	for _, i := range m.candidates(&feat, q.Submission.Plan.Parent) {
+	for _, i := range m.candidates(&feat, q.Submission.Plan.Parent, agent) {
 		e := &m.entries[i]
-		if e.gone || !(e.Confirmed || e.Agent == agent) {
-			continue
-		}
-		parent := e.Plan != "" && e.Plan == q.Submission.Plan.Parent
+		parent := e.Plan != "" && e.Plan == q.Submission.Plan.Parent && e.Agent == agent
 		score, why := m.similar(e, &feat)
 		if score < m.bar(e, now) && !parent {
 			continue
@@ -249,14 +247,31 @@ func (m *Memory) Match(q Query) []verdict.Prior {
 		if m.lifted(e.ID, q, now) {
 			continue
 		}
+		// Naming another agent's plan as the parent gives no right to resolve it.
 		own := parent || e.Agent == agent && e.OnBehalf == q.Submission.Plan.SubmittedBy.OnBehalfOf
 		out = append(out, verdict.Prior{ID: e.ID, Score: score, Why: why, Resolved: own && resolved(e, q.Findings)})
 	}
 	slices.SortFunc(out, func(a, b verdict.Prior) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
+		// What stands in the way comes first: failures that are settled, which
+		// an agent makes at will, must not push out one that is not.
+		return cmp.Or(unresolvedFirst(a, b), cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
 	})
 	return out[:min(len(out), m.opt.Top)]
 }
+
+func unresolvedFirst(a, b verdict.Prior) int {
+	switch {
+	case a.Resolved == b.Resolved:
+		return 0
+	case b.Resolved:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// counts reports whether a failure counts against an agent (C41).
+func (e *entry) counts(agent string) bool { return !e.gone && (e.Confirmed || e.Agent == agent) }
 
 // resolved reports that every rule that blocked the earlier plan is silent now
 // (C5). A failure without a rule that blocked it is never resolved by itself.
@@ -273,9 +288,9 @@ func resolved(e *entry, now []verdict.Finding) bool {
 const closest = 64
 
 // candidates follows the plan's nodes to earlier plans, rarest node first, and
-// stops after Look steps. Those that share most are returned; a declared parent
-// is always one.
-func (m *Memory) candidates(f *features, parent string) []int32 {
+// stops after Look steps. Those that share most and count against the agent are
+// returned; a declared parent is always one.
+func (m *Memory) candidates(f *features, parent, agent string) []int32 {
 	nodes := slices.Clone(f.nodes)
 	slices.SortFunc(nodes, func(a, b uint32) int {
 		return cmp.Or(len(m.posts[a])-len(m.posts[b]), cmp.Compare(a, b))
@@ -286,7 +301,9 @@ func (m *Memory) candidates(f *features, parent string) []int32 {
 		list, weight := m.posts[n], m.rarity(n)
 		for k := len(list) - 1; k >= 0 && steps < m.opt.Look; k-- { // the newest first
 			steps++
-			shared[list[k]] += weight
+			if m.entries[list[k]].counts(agent) {
+				shared[list[k]] += weight
+			}
 		}
 	}
 	out := make([]int32, 0, len(shared))
@@ -296,7 +313,7 @@ func (m *Memory) candidates(f *features, parent string) []int32 {
 	slices.SortFunc(out, func(a, b int32) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(b, a)) })
 	out = out[:min(len(out), closest)]
 	for _, k := range m.byPlan[parent] {
-		if !slices.Contains(out, k) {
+		if m.entries[k].counts(agent) && !slices.Contains(out, k) {
 			out = append(out, k)
 		}
 	}

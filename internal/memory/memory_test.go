@@ -116,6 +116,8 @@ func TestC41_PrecedentAppliesOnlyToTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := known("pour the azide waste into the acid drum and close it", []string{"cas:26628-22-8", "cas:7647-01-0", "cas:7664-93-9"}, "liquid.transfer")
+	twice := amount(2)
+	twice.Calls = append(twice.Calls[:1:1], twice.Calls[0])
 	unreadable := amount(2)
 	unreadable.Quantities = append(unreadable.Quantities, fact.Quantity{Axis: "mass", Quantity: quantity.Quantity{Bad: true}})
 	tests := map[string]struct {
@@ -126,6 +128,8 @@ func TestC41_PrecedentAppliesOnlyToTheSame(t *testing.T) {
 		"the same":              {Query{sub, amount(2), nil, "v1"}, 0, 0},
 		"more":                  {Query{sub, amount(2.1), nil, "v1"}, 0, 1},
 		"less":                  {Query{sub, amount(1.9), nil, "v1"}, 0, 1},
+		"no amount stated":      {Query{sub, azide, nil, "v1"}, 0, 1},
+		"poured twice":          {Query{sub, twice, nil, "v1"}, 0, 1},
 		"another person":        {Query{submission("alpha", "Jonas"), amount(2), nil, "v1"}, 0, 1},
 		"another material":      {Query{sub, moved, nil, "v1"}, 0, 1},
 		"a number nobody reads": {Query{sub, unreadable, nil, "v1"}, 0, 1},
@@ -189,6 +193,52 @@ func TestC05_ParentIsResolvedWhenItsBlocksAreGone(t *testing.T) {
 	for _, p := range m.Match(Query{Submission: submission("alpha", "Mei"), Facts: azide}) {
 		if p.ID == "d-9" && p.Resolved {
 			t.Error("a failure that no rule blocked resolves itself")
+		}
+	}
+}
+
+// C5: only the submitter's own plan is a parent: naming another agent's
+// confirmed failure as one does not resolve it.
+func TestC05_AnotherAgentsPlanIsNoParent(t *testing.T) {
+	t.Parallel()
+	m, _ := remembered(t)
+	if err := m.Confirm("d-1"); err != nil {
+		t.Fatal(err)
+	}
+	child := submission("beta", "Mei")
+	child.Plan.Parent = "p-1"
+	got := m.Match(Query{Submission: child, Facts: azide})
+	if len(got) != 1 || got[0].Resolved {
+		t.Errorf("%+v, want d-1 unresolved", got)
+	}
+}
+
+// C41: an agent cannot hide a confirmed failure behind many failures of its
+// own making, settled or not counting.
+func TestC41_NoFloodHidesAFailure(t *testing.T) {
+	t.Parallel()
+	near := known("pour the azide waste into the acid drum and stop", []string{"cas:26628-22-8", "cas:7647-01-0", "site:drum"}, "liquid.transfer")
+	for name, f := range map[string]Failure{
+		"settled ones":           {Agent: "beta", OnBehalf: "Mei", Blocking: []string{"TOOL-007"}, At: start},
+		"ones of another's name": {Agent: "gamma", OnBehalf: "Mei", Blocking: []string{"TOOL-007"}, At: start},
+	} {
+		m, _ := remembered(t)
+		if err := m.Confirm("d-1"); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 * closest {
+			f.ID = fmt.Sprintf("f-%d", i)
+			if err := m.Add(f, near); err != nil {
+				t.Fatal(err)
+			}
+			if i < closest/2 || f.Agent != "beta" {
+				continue
+			}
+			break
+		}
+		got := m.Match(Query{Submission: submission("beta", "Mei"), Facts: near})
+		if len(got) == 0 || got[0].ID != "d-1" || got[0].Resolved {
+			t.Errorf("%s: %+v, want d-1 first", name, got)
 		}
 	}
 }
