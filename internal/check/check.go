@@ -85,8 +85,9 @@ func readOnce(checkers []Checker, in Input) (t *planText) {
 	}()
 	for _, c := range checkers {
 		if x, ok := c.(indexed); ok {
-			t, _ = planTexts.Get().(*planText)
-			t.fill(in.Plan, x.index().of(in.Site).lex)
+			of := x.index().of(in.Site)
+			t = of.storage()
+			t.fill(in.Plan, of.lex)
 			return t
 		}
 	}

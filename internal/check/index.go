@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"interlock/internal/quantity"
@@ -10,7 +11,8 @@ import (
 )
 
 // An index is one site compiled for the checks: its words, the things they
-// name, and the limits of those things. It is built once and only read.
+// name, and the limits of those things. It is built once and only read, but for
+// the storage it lends to plans.
 type index struct {
 	site     *site.Site
 	lex      *lexicon
@@ -22,6 +24,7 @@ type index struct {
 	sandbox  string // folded name
 
 	places    map[string][]string         // words that name each zone or place of a limit
+	texts     sync.Pool                   // storage of plans already checked, *planText
 	kinds     map[quantity.Kind]kindBit   // that something of the site limits
 	known     map[string]bool             // names as the profile writes them that FindPerson knows
 	measures  map[string]quantity.Measure // by argument name

@@ -55,13 +55,21 @@ type planText struct {
 	argNames  [][]string // of each call, sorted
 	firstPart []int      // index in parts of the first argument of each call
 
-	toks   []token // backing of the parts' words
+	pool   *sync.Pool // where the storage goes back to
+	toks   []token    // backing of the parts' words
 	sorted []string
 	quant  quantity.Reader
 }
 
-// planTexts keeps the storage of plans already checked.
-var planTexts = sync.Pool{New: func() any { return new(planText) }}
+// storage returns a planText to fill, one used before if there is one.
+func (x *index) storage() *planText {
+	t, ok := x.texts.Get().(*planText)
+	if !ok {
+		t = new(planText)
+	}
+	t.pool = &x.texts
+	return t
+}
 
 // release gives the storage back, with nothing of the plan left in it.
 func (t *planText) release() {
@@ -78,7 +86,7 @@ func (t *planText) release() {
 	t.quant.Reset()
 	t.firstPart = t.firstPart[:0]
 	t.parts, t.steps, t.names, t.argNames, t.toks, t.sorted = t.parts[:0], t.steps[:0], t.names[:0], t.argNames[:0], t.toks[:0], t.sorted[:0]
-	planTexts.Put(t)
+	t.pool.Put(t)
 }
 
 // parse returns the parts of the plan, read now if Run has not done so.

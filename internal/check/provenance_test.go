@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/base64"
 	"fmt"
+	"sync"
 	"testing"
 
 	"interlock/internal/plan"
@@ -248,6 +249,25 @@ func TestEachNamed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", who, got, want)
 		}
 	}
+}
+
+// Plans checked at the same time do not see each other.
+func TestPlansAtOnce(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	checkers := Default(s, plan.DefaultLimits())
+	var g sync.WaitGroup
+	for _, step := range hostileActs {
+		g.Go(func() {
+			want, _ := Run(Default(s, plan.DefaultLimits()), Input{Plan: planOf(step), Site: s})
+			for range 3 {
+				if got, _ := Run(checkers, Input{Plan: planOf(step), Site: s}); fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%q: %v, want %v", step, got, want)
+				}
+			}
+		})
+	}
+	g.Wait()
 }
 
 // The storage of one plan is used for the next; neither plan sees the other.
