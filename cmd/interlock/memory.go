@@ -123,11 +123,33 @@ func (m *remembered) decided(ctx context.Context, entry record.Entry, ev record.
 	return m.memory.Add(f, facts)
 }
 
+// rejected confirms a failure by a person's word. A plan that no judge could
+// read becomes a failure by that word alone.
+func (m *remembered) rejected(ctx context.Context, entry record.Entry, decision string) error {
+	err := m.memory.Confirm(decision)
+	if !errors.Is(err, memory.ErrUnknown) {
+		return err
+	}
+	d, err := m.reader.Get(ctx, decision)
+	if err != nil || d.Decided == nil {
+		return err
+	}
+	rep := d.Decided.Report
+	s, facts, err := m.plan(ctx, decision, rep.Case.Site, entry.At)
+	if err != nil || facts == nil {
+		return err
+	}
+	return m.memory.Add(memory.Failure{
+		ID: decision, Plan: s.Plan.ID, Site: rep.Case.Site, Agent: agentOf(s), OnBehalf: s.Plan.SubmittedBy.OnBehalfOf,
+		Outcome: verdict.Reject, Class: rep.Decision.Class, At: entry.At, Confirmed: true,
+	}, facts)
+}
+
 // reviewed lets a person's word count: a rejection confirms the failure, an
 // approval becomes a precedent.
 func (m *remembered) reviewed(ctx context.Context, entry record.Entry, ev record.Reviewed) error {
 	if !ev.Approved {
-		return ignoreUnknown(m.memory.Confirm(ev.Decision))
+		return m.rejected(ctx, entry, ev.Decision)
 	}
 	d, err := m.reader.Get(ctx, ev.Decision)
 	if err != nil || d.Decided == nil {
