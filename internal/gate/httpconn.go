@@ -95,6 +95,9 @@ func (c *httpConn) route(f wire.Frame) (*exchange, []byte) {
 		}
 		return e, f.Raw
 	}
+	if e, own := c.subscribed(f); e != nil {
+		return e, own
+	}
 	if token := wire.Get(f.Params, "progressToken"); token != nil {
 		for _, e := range c.posts {
 			if e.token == string(token) {
@@ -111,6 +114,36 @@ func (c *httpConn) route(f wire.Frame) (*exchange, []byte) {
 		c.queued = append(c.queued, f.Raw)
 	}
 	return nil, nil
+}
+
+// metaSubscription names the request whose stream a notification belongs to.
+const metaSubscription = "io.modelcontextprotocol/subscriptionId"
+
+// subscribed finds the stream of a notification that names its subscription,
+// and gives it the client's id of that. mu is held.
+func (c *httpConn) subscribed(f wire.Frame) (*exchange, []byte) {
+	meta := wire.Get(f.Params, "_meta")
+	id := wire.Get(meta, metaSubscription)
+	if id == nil {
+		return nil, nil
+	}
+	e := c.posts[wire.Key(id)]
+	if e == nil || e.id == nil {
+		return e, f.Raw
+	}
+	meta, err := wire.Set(meta, metaSubscription, e.id)
+	if err != nil {
+		return nil, nil
+	}
+	params, err := wire.Set(f.Params, "_meta", meta)
+	if err != nil {
+		return nil, nil
+	}
+	own, err := wire.Set(f.Raw, "params", params)
+	if err != nil {
+		return nil, nil
+	}
+	return e, own
 }
 
 var errTwice = errors.New("a request with this id is still open")
@@ -177,7 +210,7 @@ func (c *httpConn) servePOST(w http.ResponseWriter, r *http.Request, f wire.Fram
 		case frame := <-e.out:
 			last := wire.Get(frame, "method") == nil
 			if last && !streaming {
-				writeFrame(w, http.StatusOK, frame)
+				writeFrame(w, statelessStatus(frame, shared), frame)
 				return
 			}
 			writeEvent(w, frame, !streaming)
@@ -195,6 +228,22 @@ func (c *httpConn) servePOST(w http.ResponseWriter, r *http.Request, f wire.Fram
 		case <-r.Context().Done():
 			return
 		}
+	}
+}
+
+// statelessStatus gives the HTTP status that the stateless protocol wants for
+// an error; with sessions every answer is 200.
+func statelessStatus(frame []byte, stateless bool) int {
+	code := string(wire.Get(wire.Get(frame, "error"), "code"))
+	switch {
+	case !stateless:
+		return http.StatusOK
+	case code == methodNotFound:
+		return http.StatusNotFound
+	case len(code) == len("-32020") && code[:5] == "-3202": // header, version and capability errors
+		return http.StatusBadRequest
+	default:
+		return http.StatusOK
 	}
 }
 

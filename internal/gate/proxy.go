@@ -416,32 +416,30 @@ func (a *httpAsker) Ask(ctx context.Context, method string, params []byte) ([]by
 }
 
 // headersAgree holds the routing headers of the stateless protocol against the
-// body: what a middlebox routes by must be what is judged (C36).
+// body: what a middlebox routes by must be what is judged (C36). That protocol
+// wants them; in the older ones they are checked where they stand.
 func headersAgree(h http.Header, body []byte) *wire.Refusal {
-	method, name := h.Get(methodHeader), h.Get(nameHeader)
-	if method == "" && name == "" {
+	method, name, version := h.Get(methodHeader), h.Get(nameHeader), h.Get(versionHeader)
+	wanted := version >= stateless
+	if method == "" && name == "" && !wanted {
 		return nil
 	}
 	f, refusal := wire.ParseServer(body)
-	if refusal != nil {
-		return nil // refused with its own reason, as everything ambiguous is
+	if refusal != nil || f.Method == "" {
+		return nil // refused with its own reason, or an answer
 	}
-	no := func(what, header string) *wire.Refusal {
-		return &wire.Refusal{Code: codeHeaderMismatch, ID: f.ID, Msg: fmt.Sprintf("header mismatch: %s is not as the body says", header) + what}
+	no := func(header string) *wire.Refusal {
+		return &wire.Refusal{Code: codeHeaderMismatch, ID: f.ID, Msg: fmt.Sprintf("header mismatch: %s is missing or not as the body says", header)}
 	}
-	if method != "" && method != f.Method {
-		return no("", methodHeader)
+	if said, ok := wire.Text(wire.Get(wire.Get(f.Params, "_meta"), metaVersion)); ok && wanted && said != version {
+		return no(versionHeader)
 	}
-	if name == "" {
-		return nil
+	if (method != "" || wanted) && method != f.Method {
+		return no(methodHeader)
 	}
-	key := "name"
-	if f.Method == "resources/read" {
-		key = "uri"
-	}
-	want, _ := wire.Text(wire.Get(f.Params, key))
-	if plainHeader(name) != want {
-		return no("", nameHeader)
+	key := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[f.Method]
+	if want, _ := wire.Text(wire.Get(f.Params, key)); (name != "" || (wanted && key != "")) && plainHeader(name) != want {
+		return no(nameHeader)
 	}
 	return nil
 }
