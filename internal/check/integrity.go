@@ -26,7 +26,6 @@ func (c Integrity) Check(in Input) Result {
 	x := c.x.of(in.Site)
 	t := in.parse(x.lex)
 	r := Result{Parts: make([]string, 0, len(t.parts))}
-	var hits []hit
 	for i := range t.parts {
 		p := &t.parts[i]
 		if p.role == roleAttachment { // data: what it says is not carried out; the screen reads it
@@ -36,8 +35,8 @@ func (c Integrity) Check(in Input) Result {
 		if p.role == roleArgument && !prose(p) {
 			continue
 		}
-		hits = x.acts.find(p, hits[:0])
-		r.Findings = x.report(p, hits, r.Findings)
+		t.hits = x.acts.find(p, t.hits[:0])
+		r.Findings = x.report(p, t.hits, r.Findings)
 		r.Findings = hiddenText(p, r.Findings)
 		r.Findings = address(p, r.Findings)
 	}
@@ -51,13 +50,17 @@ func (x *index) report(p *part, hits []hit, dst []verdict.Finding) []verdict.Fin
 	before := len(dst)
 	for k := range hits {
 		h := &hits[k]
+		worst := h.rule.level
+		if p.role == roleArgument && worst == verdict.Block && !strings.HasPrefix(h.rule.id, "INT-07") && !message(p.tool) {
+			worst = verdict.Flag // a text that is stored is not an order; the step that stores it is judged too
+		}
 		found := slices.IndexFunc(dst[before:], func(f verdict.Finding) bool { return f.Rule == h.rule.id })
-		if found >= 0 && dst[before+found].Level.Worst(h.rule.level) == dst[before+found].Level {
+		if found >= 0 && dst[before+found].Level.Worst(worst) == dst[before+found].Level {
 			continue
 		}
 		level := h.level(p.toks)
-		if p.role == roleArgument && !message(p.tool) && level == verdict.Block && !strings.HasPrefix(h.rule.id, "INT-07") {
-			level = verdict.Flag // a text that is stored is not an order; the step that stores it is judged too
+		if level == verdict.Block {
+			level = worst
 		}
 		switch {
 		case level == verdict.Pass:

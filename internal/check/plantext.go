@@ -57,6 +57,7 @@ type planText struct {
 
 	pool   *sync.Pool // where the storage goes back to
 	toks   []token    // backing of the parts' words
+	hits   []hit
 	sorted []string
 	quant  quantity.Reader
 }

@@ -168,7 +168,9 @@ func (x *index) codeTool(name string) bool {
 // stepCode looks for code in prose: acts that lead past the sandbox, command
 // lines, scripts that are run without it, images other than the pinned one.
 func (x *index) stepCode(t *planText, p *part, dst []verdict.Finding) []verdict.Finding {
-	for _, h := range x.code.find(p, nil) {
+	t.hits = x.code.find(p, t.hits[:0])
+	for k := range t.hits {
+		h := &t.hits[k]
 		level := h.level(p.toks)
 		if level == verdict.Pass {
 			continue

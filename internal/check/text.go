@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -315,6 +314,9 @@ func fold(s string) string {
 	if len(s) > longestFold {
 		return s
 	}
+	if strings.Contains(s, "\xef") {
+		s = strings.Map(narrow, s) // spares the normal form the most common case
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range norm.NFKC.String(s) {
@@ -333,14 +335,33 @@ func fold(s string) string {
 	return b.String()
 }
 
+// narrow gives the ASCII character of a full-width one.
+func narrow(r rune) rune {
+	const first, last = '！', '～'
+	if first <= r && r <= last {
+		return r - first + '!'
+	}
+	return r
+}
+
 // homoglyph gives the Latin letter that a Cyrillic or Greek one passes for.
 func homoglyph(r rune) rune {
-	i, ok := slices.BinarySearchFunc(homoglyphs[:], r, func(p [2]rune, r rune) int { return cmp.Compare(p[0], r) })
-	if !ok {
+	if r < firstGlyph || r >= firstGlyph+rune(len(glyphs)) {
 		return 0
 	}
-	return homoglyphs[i][1]
+	return glyphs[r-firstGlyph]
 }
+
+// firstGlyph begins the Greek and Cyrillic blocks.
+const firstGlyph = 0x370
+
+// glyphs is homoglyphs by letter.
+var glyphs = func() (t [0x530 - firstGlyph]rune) {
+	for _, p := range homoglyphs {
+		t[p[0]-firstGlyph] = p[1]
+	}
+	return t
+}()
 
 var homoglyphs = [...][2]rune{
 	{'Α', 'a'},
