@@ -83,7 +83,11 @@ func newBench(ctx context.Context, e *env, cfg *config.Config, f panelFlags) (*b
 		if err != nil {
 			return nil, err
 		}
-		b.chief, b.prompts = &chief.Model{Model: model, Prompts: set, Secret: runSecret()}, set.Digest()
+		order, err := f.order()
+		if err != nil {
+			return nil, err
+		}
+		b.chief, b.prompts = &chief.Model{Model: model, Prompts: set, Secret: runSecret(), Order: order}, set.Digest()
 	}
 	if slices.Equal(cfg.Panel.Judges, []string{config.BuiltinPanel}) {
 		judges := builtin.Panel()
@@ -119,6 +123,19 @@ func newBench(ctx context.Context, e *env, cfg *config.Config, f panelFlags) (*b
 	return b, nil
 }
 
+// order is the seed of the order in which the chief reads the opinions, where
+// answers are recorded or replayed; else nil: each run has its own.
+func (f panelFlags) order() ([]byte, error) {
+	switch {
+	case f.Record != "":
+		return cassette.KeepSeed(f.Record, runSecret())
+	case f.Replay != "":
+		return cassette.Seed(f.Replay)
+	default:
+		return nil, nil
+	}
+}
+
 func barOf(p verdict.Policy) chief.Bar {
 	return chief.Bar{Product: p.RiskProduct, Severity: p.RiskSeverity, Likelihood: p.RiskLikelihood}
 }
@@ -135,10 +152,34 @@ func newFrame(cfg *config.Config, names []string) (*judge.Frame, error) {
 		return name != config.BuiltinPanel && (m == nil || !m.Local)
 	})
 	rules := func(string) []string { return cfg.Panel.Rules }
-	return &judge.Frame{Prompts: set, Secret: runSecret(), Extra: rules, Hosted: hosted, Privacy: func(site string) judge.DataPolicy {
-		d := cfg.DataOf(site)
-		return judge.DataPolicy{Vendors: d.Vendors, Regions: d.Regions, Pseudonyms: d.Pseudonyms, Private: d.Private, Local: d.LocalFields}
-	}}, nil
+	privacy := func(site string) judge.DataPolicy { return dataPolicy(cfg, site) }
+	return &judge.Frame{Prompts: set, Secret: runSecret(), Extra: rules, Hosted: hosted, Privacy: privacy}, nil
+}
+
+// dataPolicy is what may leave of a site's plans.
+func dataPolicy(cfg *config.Config, siteID string) judge.DataPolicy {
+	d := cfg.DataOf(siteID)
+	return judge.DataPolicy{Vendors: d.Vendors, Regions: d.Regions, Pseudonyms: d.Pseudonyms, Private: d.Private, Local: d.LocalFields}
+}
+
+// chiefMayHear reports a chief that the site's data policy keeps out: what
+// judges say about a plan is about the plan (C45).
+func chiefMayHear(cfg *config.Config, siteID string) error {
+	m := cfg.Model(cfg.Panel.Chief)
+	if m == nil {
+		return nil // built in: nothing leaves
+	}
+	if why := dataPolicy(cfg, siteID).Bars(judgeOptions(m)); why != "" {
+		return fmt.Errorf("panel.chief %q: %s", m.Name, why)
+	}
+	return nil
+}
+
+// judgeOptions describe a configured model.
+func judgeOptions(m *config.Model) judge.Options {
+	return judge.Options{
+		Name: m.Name, Family: m.Family, Vendor: cmp.Or(m.Vendor, m.Family), Region: m.Region, Hosted: !m.Local, ContextTokens: m.ContextTokens, Samples: m.Samples,
+	}
 }
 
 // runSecret makes the secret of this run, from which the block marks follow.
@@ -167,10 +208,7 @@ func (m *modelMaker) judges(ctx context.Context, names []string, frame *judge.Fr
 		if err != nil {
 			return nil, err
 		}
-		c := m.config.Model(name)
-		out = append(out, judge.FromModel(model, frame, judge.Options{
-			Name: name, Family: c.Family, Vendor: c.Vendor, Region: c.Region, Hosted: !c.Local, ContextTokens: c.ContextTokens, Samples: c.Samples,
-		}))
+		out = append(out, judge.FromModel(model, frame, judgeOptions(m.config.Model(name))))
 	}
 	return out, nil
 }

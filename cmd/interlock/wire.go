@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"interlock/internal/config"
+	"interlock/internal/judge"
 	"interlock/internal/pipeline"
 	"interlock/internal/plan"
 	"interlock/internal/record"
@@ -107,12 +108,15 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 	eng.judges = bench.judges
 	eng.pipeline = &pipeline.Pipeline{
 		Sites: map[string]*pipeline.Site{}, Panel: bench.panel,
-		Chief: bench.chief, Redact: redact.Redactor{Suspicious: builder.suspicious}.Redact,
+		Chief: bench.chief, Redact: redact.Redactor{Suspicious: builder.suspicious, Unnamed: eng.unnamed}.Redact,
 		Deadline: o.Config.Deadline, NewID: newID, Now: time.Now,
 	}
 	for _, sid := range set.IDs() {
 		if id != "" && sid != id {
 			continue
+		}
+		if err := chiefMayHear(o.Config, sid); err != nil {
+			return nil, fmt.Errorf("site %s: %w", sid, err)
 		}
 		st, err := builder.site(set.Site(sid), state)
 		if err != nil {
@@ -122,6 +126,16 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 		eng.pipeline.Sites[sid] = st
 	}
 	return eng, eng.record(e, o)
+}
+
+// unnamed takes the names of a plan and its site out of what judges say about
+// it.
+func (eng *engine) unnamed(p *plan.Plan) func(string) string {
+	st := eng.sites.Site(p.Site)
+	if st == nil {
+		return func(string) string { return redact.Mark } // whose names they are is not known
+	}
+	return judge.Unnamed(p, st, dataPolicy(eng.config, p.Site), redact.Mark)
 }
 
 // record opens the store, if there is to be one.

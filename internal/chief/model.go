@@ -21,7 +21,15 @@ import (
 type Model struct {
 	Model   llm.Model
 	Prompts *prompt.Set
-	Secret  []byte // of this run: seeds the order and makes the block mark
+	Secret  []byte // of this run: makes the block mark, and seeds the order
+	Order   []byte // seeds the order, where a recording must find it again; nil: Secret
+}
+
+func (c *Model) blind(opinions []verdict.Opinion) (Input, []int) {
+	if c.Order != nil {
+		return blind(c.Order, opinions)
+	}
+	return blind(c.Secret, opinions)
 }
 
 // Rule weighs the opinions. Weights refer to them by their index.
@@ -44,10 +52,10 @@ func (c *Model) Rule(ctx context.Context, opinions []verdict.Opinion) verdict.Ru
 	return r
 }
 
-// Ask builds the request. The order of the opinions follows from the secret
-// and from what they say.
+// Ask builds the request. The order of the opinions follows from the seed and
+// from what they say.
 func (c *Model) Ask(opinions []verdict.Opinion) (llm.Request, error) {
-	in, _ := blind(c.Secret, opinions)
+	in, _ := c.blind(opinions)
 	shown := render(in)
 	mac := hmac.New(sha256.New, c.Secret)
 	// A hash never fails to write.
@@ -78,7 +86,7 @@ func (c *Model) Read(reply llm.Reply, opinions []verdict.Opinion) verdict.Ruling
 		r.Abstained = "the model did not say that it finished"
 		return r
 	}
-	in, order := blind(c.Secret, opinions)
+	in, order := c.blind(opinions)
 	if err := read(reply.Text, in, order, &r); err != nil {
 		return verdict.Ruling{Chief: r.Chief, Usage: r.Usage, Abstained: "unreadable answer: " + err.Error()}
 	}

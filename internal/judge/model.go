@@ -52,7 +52,7 @@ const answerTokens = 4096
 
 // Judge asks the model, with fewer evidence lines if the prompt does not fit.
 func (j *modelJudge) Judge(ctx context.Context, in Input) verdict.Opinion {
-	if why := j.frame.policy(in.Site.ID).bars(j.opt); why != "" {
+	if why := j.frame.policy(in.Site.ID).Bars(j.opt); why != "" {
 		return verdict.Opinion{Abstained: why}
 	}
 	lines := len(in.Evidence)

@@ -9,7 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"interlock/internal/plan"
 	"interlock/internal/prompt"
+	"interlock/internal/site"
 )
 
 // A DataPolicy says what of a site's plans may leave, and to whom (C45).
@@ -27,8 +29,8 @@ func DefaultData() DataPolicy { return DataPolicy{Pseudonyms: true} }
 
 func (d DataPolicy) local(field string) bool { return slices.Contains(d.Local, field) }
 
-// bars says why a judge may not hear the site's plans; "" if it may.
-func (d DataPolicy) bars(o Options) string {
+// Bars says why a judge may not hear the site's plans; "" if it may.
+func (d DataPolicy) Bars(o Options) string {
 	if !o.Hosted {
 		return ""
 	}
@@ -106,6 +108,20 @@ func pseudonyms(in Input, policy DataPolicy) *pseudonym {
 	}
 	p.compile()
 	return p
+}
+
+// Unnamed returns what takes the names of a plan and its site out of texts
+// about the plan, for a reader who needs none of them: the chief, who may be
+// hosted (C45). mark stands in their place.
+func Unnamed(p *plan.Plan, s *site.Site, policy DataPolicy, mark string) func(string) string {
+	if !policy.Pseudonyms {
+		return func(text string) string { return text }
+	}
+	names := pseudonyms(Input{Plan: p, Site: s}, policy)
+	for name := range names.to {
+		names.to[name] = mark
+	}
+	return names.hide
 }
 
 // initial is the first letter of a word.

@@ -23,18 +23,21 @@ const (
 	Share   = 0.05 // of the plan's distinct shingles that may survive
 )
 
-// mark stands for what was taken out. It is a word, so that what stood left and
+// Mark stands for what was taken out. It is a word, so that what stood left and
 // right of it is not consecutive.
-const mark = "[redacted]"
+const Mark = "[redacted]"
 
 // screened stands for a text that addresses its reader.
 const screened = "[withheld by the screen]"
 
 // A Redactor redacts opinions. Suspicious, which may be nil, reports whether a
 // text looks like an instruction to whoever reads it; such a text is withheld
-// as a whole (second-order injection).
+// as a whole (second-order injection). Unnamed, which may be nil, gives what
+// takes the names out of texts about a plan: judges' words name people again
+// for whoever reads them here, and the chief may be hosted (C45).
 type Redactor struct {
 	Suspicious func(string) bool
+	Unnamed    func(*plan.Plan) func(string) string
 }
 
 // Opinions redacts without a screen for second-order injection.
@@ -65,6 +68,12 @@ func (r Redactor) Redact(p *plan.Plan, opinions []verdict.Opinion) []verdict.Opi
 	for _, f := range fields {
 		if *f != "" && r.Suspicious != nil && r.Suspicious(*f) {
 			*f = screened
+		}
+	}
+	if r.Unnamed != nil {
+		unnamed := r.Unnamed(p)
+		for _, f := range fields {
+			*f = unnamed(*f)
 		}
 	}
 	newSource(p).redact(fields)

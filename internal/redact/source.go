@@ -151,7 +151,7 @@ func rebuild(text string, tokens []token) string {
 			continue
 		}
 		b.WriteString(text[at:tokens[i].start])
-		b.WriteString(mark)
+		b.WriteString(Mark)
 		for i+1 < len(tokens) && tokens[i+1].out {
 			i++
 		}
