@@ -51,8 +51,8 @@ func lexNumber(s string, i int) number {
 	}
 	for n < len(runs) {
 		sep, next := separator(s, pos, runs[n-1])
-		if sep == 0 {
-			break
+		if sep == 0 || n == 1 && s[pos] == ' ' && endsIdentifier(s, i) {
+			break // "stretch_1 300 mm/s" is the name of a machine and its speed
 		}
 		end := digitsEnd(s, next)
 		runs[n] = digitRun{sep: sep, start: next, end: end}
@@ -70,6 +70,19 @@ func lexNumber(s string, i int) number {
 		scaleByExponent(s, &v)
 	}
 	return v
+}
+
+// endsIdentifier reports whether the digits at i go on with a name: "stretch_1",
+// "hp1", "arm-1".
+func endsIdentifier(s string, i int) bool {
+	if i == 0 {
+		return false
+	}
+	c := s[i-1]
+	if c == '-' && i > 1 {
+		c = s[i-2]
+	}
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
 // separator returns the separator at pos if digits follow it and it can stand

@@ -116,6 +116,10 @@ func TestReadUnits(t *testing.T) {
 		// words
 		{"two hundred and fifty mm/s", Speed, []float64{0.25}},
 		{"fifteen hundred rpm", Rotation, []float64{1500}},
+		{"stretch_1 300 mm/s to the dock", Speed, []float64{0.3}},
+		{"S2 500 mm/s", Speed, []float64{0.5}},
+		{"arm-1 300 mm/s", Speed, []float64{0.3}},
+		{"at 1 300 mm/s", Speed, []float64{1.3, 0.3}},
 		{"one thousand two hundred mm/s", Speed, []float64{1.2}},
 		{"thirty-five °C", Temperature, []float64{308.15}},
 		{"a hundred newtons", Force, []float64{100}},
