@@ -98,11 +98,14 @@ func (w *worker) raise(top *worst, ev *evidence) {
 	}
 	top.gate, top.terms, top.kind = gate, ev.terms, ev.view.Kind
 	start, end := ev.peak[0], ev.peak[1]
-	best := 0.0
+	worst := event{rule: -1}
 	for _, e := range ev.events {
-		if sev := s.rules[e.rule].Severity; sev > best {
-			best, start, end = sev, s.begin(ev.view.Text, e), int(e.end)
+		if worst.rule < 0 || s.rules[e.rule].Severity > s.rules[worst.rule].Severity {
+			worst = e
 		}
+	}
+	if worst.rule >= 0 {
+		start, end = s.begin(ev.view.Text, worst), int(worst.end)
 	}
 	top.start, top.end = ev.view.Span(start, end)
 }
