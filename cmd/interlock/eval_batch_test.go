@@ -205,3 +205,34 @@ func TestEvalImportRefusesBadUse(t *testing.T) {
 		interlock(t, exitInput, append(args, batchArgs...)...)
 	}
 }
+
+// n never shrinks: a judge whose answers are missing from a later file stays
+// in the panel, and answers to nothing that was asked are counted.
+func TestEvalImportKeepsThePanel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	suite := onePlanSuite(t)
+	plans, err := readUnlabelled(suite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := plans[0].plan.ID
+	replies := filepath.Join(dir, "replies.jsonl")
+	for round, judges := range [][]string{{"a", "b", "c"}, {"a", "b", "chief"}} {
+		var lines strings.Builder
+		for _, j := range judges {
+			line, err := json.Marshal(map[string]string{"custom_id": id + "/" + j, "text": acceptAnswer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines.Write(append(line, '\n'))
+		}
+		if err := os.WriteFile(replies, []byte(lines.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, log := interlock(t, exitOK, "eval", "import", "--stage", "judges", "--suite", suite, "--sites", batchDir+"sites.yaml", "--replies", replies, "--out", dir)
+		if want := [...]string{"of a, b, c: valid 3, unreadable lines 0, answers to nothing asked 0", "of a, b, c: missing 1, valid 2, unreadable lines 0, answers to nothing asked 1"}[round]; !strings.Contains(log, want) {
+			t.Errorf("round %d: %s, want %s", round, log, want)
+		}
+	}
+}

@@ -101,6 +101,16 @@ type importRun struct {
 	answers *batch.Answers
 	rows    []prepared
 	tally   map[string]int
+	read    int // answers that were asked for
+}
+
+// answer returns the answer to a request.
+func (r *importRun) answer(id string) (batch.Answer, bool) {
+	a, ok := r.answers.ByID[id]
+	if ok {
+		r.read++
+	}
+	return a, ok
 }
 
 func (r *importRun) count(what string) {
@@ -120,7 +130,8 @@ func (r *importRun) summary(what string) {
 	for _, k := range slices.Sorted(maps.Keys(r.tally)) {
 		parts = append(parts, fmt.Sprintf("%s %d", k, r.tally[k]))
 	}
-	fmt.Fprintf(r.env.Stderr, "%s: %s, unreadable lines %d\n", what, strings.Join(parts, ", "), len(r.answers.Malformed))
+	fmt.Fprintf(r.env.Stderr, "%s: %s, unreadable lines %d, answers to nothing asked %d\n",
+		what, strings.Join(parts, ", "), len(r.answers.Malformed), len(r.answers.ByID)-r.read)
 }
 
 // judges turns the answers into opinions and writes the chief's requests.
@@ -160,16 +171,30 @@ func (r *importRun) judges() error {
 	return err
 }
 
-// panel names the judges: as asked for, or as the answers name them.
+// panel names the judges: as asked for, or as the answers name them, now or in
+// an earlier import into the same folder: a panel does not shrink because a
+// judge's answers went missing.
 func (r *importRun) panel() ([]string, error) {
 	names := r.cmd.Panel
 	if len(names) == 0 {
+		old, err := r.earlier()
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range old {
+			for _, o := range h.Opinions {
+				if o.Family != builtin.Family && !slices.Contains(names, o.Judge) {
+					names = append(names, o.Judge)
+				}
+			}
+		}
 		for _, id := range r.answers.Order {
 			if name := r.judgeIn(id); name != "" && name != chiefID && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 		slices.Sort(names) // the order of a file of answers means nothing
+		fmt.Fprintln(r.env.Stderr, "panel: whoever answered; name it with --panel, or a judge who never did is not missed")
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s holds no answer of a judge: expected custom_id PLAN-ID/JUDGE", r.cmd.Replies)
@@ -195,8 +220,8 @@ func (r *importRun) judgeIn(id string) string {
 // seeds are those of an earlier import into the same folder, so that the
 // chief's answers to it still fit.
 func (r *importRun) seeds() (map[string]string, error) {
-	old, err := readLines[heard](filepath.Join(r.cmd.Out, opinionsFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	old, err := r.earlier()
+	if err != nil {
 		return nil, err
 	}
 	out := map[string]string{}
@@ -204,6 +229,15 @@ func (r *importRun) seeds() (map[string]string, error) {
 		out[h.ID] = h.Seed
 	}
 	return out, nil
+}
+
+// earlier reads what an earlier import into the same folder heard.
+func (r *importRun) earlier() ([]heard, error) {
+	old, err := readLines[heard](filepath.Join(r.cmd.Out, opinionsFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return old, nil
 }
 
 func newSeed() string {
@@ -221,7 +255,7 @@ func (r *importRun) opinions(frame *judge.Frame, names []string, id string, in j
 	}
 	panel := &judge.Panel{Veto: builtin.Panel(), WaitAll: true, Depth: judge.Depth{Start: r.cmd.Depth, Min: r.eng.config.Policy.MinPanel}}
 	for _, name := range names {
-		a, ok := r.answers.ByID[id+"/"+name]
+		a, ok := r.answer(id + "/" + name)
 		o := verdict.Opinion{Abstained: cmp.Or(a.Problem, "no answer in the file")}
 		if ok && a.Problem == "" {
 			o = judge.FromReply(a.Reply, q, in)
@@ -349,7 +383,7 @@ func (r *importRun) ruling(set *prompt.Set, h heard, row prepared) verdict.Rulin
 	if r.cmd.Ablation == ablateSighted {
 		ops = h.Opinions
 	}
-	a, ok := r.answers.ByID[h.ID+"/"+chiefID]
+	a, ok := r.answer(h.ID + "/" + chiefID)
 	ruling := verdict.Ruling{Abstained: cmp.Or(a.Problem, "no answer in the file")}
 	if ok && a.Problem == "" {
 		ruling = (&chief.Model{Prompts: set, Secret: []byte(h.Seed)}).Read(a.Reply, ops)

@@ -99,16 +99,21 @@ func Read(name string, r io.Reader) (*Answers, error) {
 	return out, nil
 }
 
+// contradiction is why a custom_id with two different answers has none, however
+// often one of them comes again.
+const contradiction = "two different answers in the file"
+
 func (a *Answers) add(id string, next Answer) {
 	have, seen := a.ByID[id]
 	switch {
 	case !seen:
 		a.Order = append(a.Order, id)
 		a.ByID[id] = next
+	case have.Problem == contradiction:
 	case have.Problem != "":
 		a.ByID[id] = next
-	case next.Problem == "" && next.Reply.Text != have.Reply.Text:
-		a.ByID[id] = Answer{Problem: "two different answers in the file"}
+	case next.Problem == "" && (next.Reply.Text != have.Reply.Text || next.Reply.Stop != have.Reply.Stop):
+		a.ByID[id] = Answer{Problem: contradiction}
 	}
 }
 

@@ -49,6 +49,7 @@ func TestProblemsAreCounted(t *testing.T) {
 		`{"custom_id":"a/j","response":{"choices":[]}}`:                            "no answer",
 		`{"custom_id":"a/j","result":{"type":"errored"}}`:                          "errored",
 		`{"custom_id":"a/j","text":"x"}` + "\n" + `{"custom_id":"a/j","text":"y"}`: "two different answers",
+		`{"custom_id":"a/j","text":"x"}` + "\n" + `{"custom_id":"a/j","text":"y"}` + "\n" + `{"custom_id":"a/j","text":"x"}`: "two different answers",
 	} {
 		got, err := batch.Read("f", strings.NewReader(in))
 		if err != nil || !strings.Contains(got.ByID["a/j"].Problem, want) {
