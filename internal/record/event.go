@@ -26,6 +26,9 @@ const (
 	KindTokenRevoked Kind = "token_revoked"
 	KindExecution    Kind = "execution"
 	KindDocument     Kind = "document"
+	KindAttention    Kind = "attention"
+	KindResolved     Kind = "resolved"
+	KindVoided       Kind = "voided"
 )
 
 // An Event is one thing that happened. The set is closed: what is stored must
@@ -191,6 +194,51 @@ type DocumentDecided struct {
 func (DocumentDecided) Kind() Kind { return KindDocument }
 
 func (e DocumentDecided) subject() (decision, tag string) { return "", e.Name }
+
+// Attention is a matter that a person must look at. It stays open until
+// somebody has resolved it (C19).
+type Attention struct {
+	Matter   string // id of the matter: of a call, if its outcome is unknown
+	What     string // "unknown", "deviation", "failed", "quarantined" or another of the gate's names
+	Decision string // "" if it concerns no plan
+	Grant    string
+	Call     string
+	Site     string
+	Server   string
+	Tool     string
+	Reason   string
+}
+
+// Resolved is a person's word on a matter, once (C19).
+type Resolved struct {
+	Decision string
+	Matter   string
+	Outcome  string // "done" or "failed" for a call whose outcome was unknown, else "seen"
+	Reviewer string // from the credential, never from a body (C16)
+	Token    string // id of the credential
+	Note     string
+}
+
+// Voided takes away what was granted, approved or still waits for an approval
+// at a site: a stop, or a state that got worse (C20).
+type Voided struct {
+	Site   string
+	Reason string
+	At     time.Time
+}
+
+// Kind names the event.
+func (Attention) Kind() Kind { return KindAttention }
+
+// Kind names the event.
+func (Resolved) Kind() Kind { return KindResolved }
+
+// Kind names the event.
+func (Voided) Kind() Kind { return KindVoided }
+
+func (e Attention) subject() (decision, tag string) { return e.Decision, e.Matter }
+func (e Resolved) subject() (decision, tag string)  { return e.Decision, e.Matter }
+func (e Voided) subject() (decision, tag string)    { return "", e.Site }
 
 // Execution is one event of the gate's own journal, whole: what it rebuilds
 // its grants from after a restart.

@@ -265,7 +265,7 @@ func (d *Dossier) add(e Entry) error {
 		d.Decided, d.DecidedAt = &event, e.At
 	case Reviewed:
 		d.Reviewed, d.ReviewedAt = &event, e.At
-	case Checked, Judged, Ruled, Granted, Sent, Done, StateChanged, ToolPinned, TokenIssued, TokenRevoked, DocumentDecided, Execution:
+	case Checked, Judged, Ruled, Granted, Sent, Done, StateChanged, ToolPinned, TokenIssued, TokenRevoked, DocumentDecided, Attention, Resolved, Voided, Execution:
 		// in Entries
 	}
 	return nil

@@ -117,6 +117,9 @@ func TestEveryEventComesBack(t *testing.T) {
 		TokenIssued{"t1", "reviewer", "Ana", "00ff"},
 		TokenRevoked{"t1"},
 		DocumentDecided{"etch.md", "abc", "approved", "Ana", "t1", "read it", 3},
+		Attention{"c-1", "unknown", "d-1", "g-1", "c-1", "lab", "arm", "move", "the gate ended"},
+		Resolved{"d-1", "c-1", "done", "Ana", "t1", "I saw it move"},
+		Voided{"lab", "emergency stop", epoch},
 	}
 	l := openLog(t, filepath.Join(t.TempDir(), "s.db"), testKey(t))
 	receipt, err := l.Append(t.Context(), events...)
@@ -364,7 +367,8 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 	path, key := filepath.Join(t.TempDir(), "s.db"), testKey(t)
 	l := openLog(t, path, key)
 	fill(t, l, 1)
-	later := append(migrations[:1:1], migration{2, "CREATE INDEX events_by_tag ON events (tag)"})
+	now := len(migrations)
+	later := append(migrations[:now:now], migration{now + 1, "CREATE INDEX events_by_tag ON events (tag)"})
 	conn, err := l.db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -378,12 +382,50 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 	if _, err := OpenReader(t.Context(), path, key.verifier); !errors.Is(err, ErrNewer) {
 		t.Errorf("%v, want ErrNewer", err)
 	}
-	broken := append(later[:2:2], migration{3, "CREATE INDEX events_by_tag2 ON nowhere (tag)"})
+	broken := append(later[:now+1:now+1], migration{now + 2, "CREATE INDEX events_by_tag2 ON nowhere (tag)"})
 	if err := migrate(t.Context(), conn, broken, false); err == nil {
 		t.Error("a broken migration was reported as done")
 	}
-	if v, err := schemaVersion(t.Context(), conn, 9); v != 2 || err != nil {
-		t.Errorf("version %d after a broken migration, want 2 (%v)", v, err)
+	if v, err := schemaVersion(t.Context(), conn, 9); v != now+1 || err != nil {
+		t.Errorf("version %d after a broken migration, want %d (%v)", v, now+1, err)
+	}
+}
+
+// A store of the first version verifies as it is, and keeps the promise of the
+// second once it was opened for writing.
+func TestC19_AMatterIsResolvedOnce(t *testing.T) {
+	t.Parallel()
+	path, key := filepath.Join(t.TempDir(), "s.db"), testKey(t)
+	l := openLog(t, path, key)
+	fill(t, l, 1)
+	for _, q := range []string{"DROP INDEX events_resolved_once", "PRAGMA user_version = 1"} {
+		if _, err := l.db.ExecContext(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v, err := l.Verify(t.Context(), ""); err != nil || !v.OK() {
+		t.Errorf("version 1: %v %q", err, v.Problems)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l = openLog(t, path, key)
+	if _, err := l.Append(t.Context(), Attention{Matter: "m", What: "unknown"}); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := l.OpenMatters(t.Context()); err != nil || len(ids) != 1 || ids[0] != "m" {
+		t.Errorf("%v %v", ids, err)
+	}
+	for i, want := range []error{nil, ErrDuplicate} {
+		if _, err := l.Append(t.Context(), Resolved{Matter: "m", Outcome: "done"}); !errors.Is(err, want) {
+			t.Errorf("resolution %d: %v, want %v", i+1, err, want)
+		}
+	}
+	if ids, err := l.OpenMatters(t.Context()); err != nil || len(ids) != 0 {
+		t.Errorf("%v %v", ids, err)
+	}
+	if v, err := l.Verify(t.Context(), ""); err != nil || !v.OK() {
+		t.Errorf("%v %q", err, v.Problems)
 	}
 }
 

@@ -33,7 +33,7 @@ type migration struct {
 //
 // Which events may be there once only is a rule of the schema, so that it holds
 // between processes: one decision has one plan, one outcome and one
-// disposition (C27), a call is sent once (C14).
+// disposition (C27), a call is sent once (C14), a matter is resolved once (C19).
 var migrations = []migration{{1, `
 CREATE TABLE events (
 	seq      INTEGER PRIMARY KEY,
@@ -64,6 +64,8 @@ CREATE TRIGGER hashes_update BEFORE UPDATE ON hashes BEGIN SELECT RAISE(ABORT, '
 CREATE TRIGGER hashes_delete BEFORE DELETE ON hashes BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 CREATE TRIGGER head_delete BEFORE DELETE ON head BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
 CREATE TRIGGER head_shrink BEFORE UPDATE ON head WHEN NEW.size < OLD.size BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+`}, {2, `
+CREATE UNIQUE INDEX events_resolved_once ON events (kind, tag) WHERE kind = 'resolved';
 `}}
 
 // prepareFile makes sure that path can be a store, and makes an empty private

@@ -125,6 +125,30 @@ type (
 		What     string `json:"what"`
 		Body     string `json:"body"` // JSON as it was given
 	}
+	storedAttention struct {
+		Matter   string `json:"matter"`
+		What     string `json:"what"`
+		Decision string `json:"decision,omitempty"`
+		Grant    string `json:"grant,omitempty"`
+		Call     string `json:"call,omitempty"`
+		Site     string `json:"site,omitempty"`
+		Server   string `json:"server,omitempty"`
+		Tool     string `json:"tool,omitempty"`
+		Reason   string `json:"reason,omitempty"`
+	}
+	storedResolved struct {
+		Decision string `json:"decision,omitempty"`
+		Matter   string `json:"matter"`
+		Outcome  string `json:"outcome"`
+		Reviewer string `json:"reviewer"`
+		Token    string `json:"token"`
+		Note     string `json:"note,omitempty"`
+	}
+	storedVoided struct {
+		Site   string    `json:"site"`
+		Reason string    `json:"reason"`
+		At     time.Time `json:"voided_at"`
+	}
 	storedDone struct {
 		Decision     string `json:"decision,omitempty"`
 		Call         string `json:"call"`
@@ -216,6 +240,12 @@ func toStored(e Event) (any, error) {
 		return storedTokenRevoked(e), nil
 	case DocumentDecided:
 		return storedDocument(e), nil
+	case Attention:
+		return storedAttention(e), nil
+	case Resolved:
+		return storedResolved(e), nil
+	case Voided:
+		return storedVoided(e), nil
 	case Execution:
 		if !json.Valid(e.Body) {
 			return nil, errors.New("the gate's event is not JSON")
@@ -261,6 +291,12 @@ func decode(env envelope) (Event, error) {
 		return body(env, func(s storedTokenRevoked) Event { return TokenRevoked(s) })
 	case KindDocument:
 		return body(env, func(s storedDocument) Event { return DocumentDecided(s) })
+	case KindAttention:
+		return body(env, func(s storedAttention) Event { return Attention(s) })
+	case KindResolved:
+		return body(env, func(s storedResolved) Event { return Resolved(s) })
+	case KindVoided:
+		return body(env, func(s storedVoided) Event { return Voided(s) })
 	case KindExecution:
 		return body(env, func(s storedExecution) Event { return Execution{s.Decision, s.What, []byte(s.Body)} })
 	default:
