@@ -103,6 +103,7 @@ func (w *writer) call(c ToolCall) {
 	w.b = append(w.b, '{')
 	w.key("arguments")
 	w.b = strict.AppendValue(w.b, c.Arguments, w.exact)
+	w.expectation(c.Expect)
 	if c.Step > 0 {
 		w.key("step")
 		w.b = strconv.AppendInt(w.b, int64(c.Step), 10)

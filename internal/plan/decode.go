@@ -16,7 +16,7 @@ type Error = strict.Error
 var (
 	planKeys       = []string{"id", "site", "goal", "submitted_by", "steps", "tool_calls", "attachments", "submitted_at", "parent", "on_abort"}
 	submitterKeys  = []string{"agent", "on_behalf_of"}
-	callKeys       = []string{"step", "tool", "arguments"}
+	callKeys       = []string{"step", "tool", "arguments", "expect"}
 	abortKeys      = []string{"tool", "arguments"}
 	attachmentKeys = []string{"source", "text"}
 )
@@ -183,6 +183,8 @@ func (d *decoder) call(n *strict.Node, what string, keys []string) ToolCall {
 			c.Tool = d.Word(v, "tool")
 		case "arguments":
 			c.Arguments = d.arguments(v)
+		case "expect":
+			c.Expect = d.expectation(v)
 		}
 	}
 	if len(keys) == len(callKeys) && !step {

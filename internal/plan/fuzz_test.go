@@ -58,6 +58,7 @@ func seed(f *testing.F, exts ...string) {
 func FuzzDecodeJSON(f *testing.F) {
 	seed(f, ".json", ".jsonl")
 	f.Add([]byte(`{"steps":["a"],"tool_calls":[{"step":1,"tool":"t","arguments":{"a":-0.0e-5,"b":[null,true]}}]}`))
+	f.Add([]byte(`{"steps":["a"],"tool_calls":[{"step":1,"tool":"t","expect":{"tool":"read","arguments":{"id":"x"},"pointer":"/v","unit":"C","min":1,"max":2.0,"within_s":60}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := plan.DecodeJSON("f.json", data)
 		check(t, p, err)

@@ -17,7 +17,7 @@ type Limits struct {
 	MaxSteps           int // steps
 	MaxStepBytes       int // bytes of one step, and of the goal
 	MaxCalls           int // tool calls, on_abort included
-	MaxArgumentBytes   int // bytes of the arguments of one call, as canonical JSON
+	MaxArgumentBytes   int // bytes of the arguments of one call, what it expects included, as canonical JSON
 	MaxAttachments     int // attachments
 	MaxAttachmentBytes int // bytes of all attachments together
 }
@@ -58,10 +58,14 @@ func (l Limits) Exceeded(p *Plan) []Excess {
 	largest, step := 0, 0
 	for _, calls := range [][]ToolCall{p.ToolCalls, p.OnAbort} {
 		for _, c := range calls {
-			if canonicalAtMost(c.Arguments) <= l.MaxArgumentBytes {
+			args := any(c.Arguments)
+			if c.Expect != nil { // both together: neither is a way around the limit
+				args = []any{c.Arguments, c.Expect.Map()}
+			}
+			if canonicalAtMost(args) <= l.MaxArgumentBytes {
 				continue
 			}
-			if n := len(strict.Canonical(c.Arguments)); n > largest {
+			if n := len(strict.Canonical(args)); n > largest {
 				largest, step = n, c.Step
 			}
 		}

@@ -31,6 +31,7 @@ type ToolCall struct {
 	Step      int            // 1-based step it carries out; 0 only in OnAbort
 	Tool      string         // name as the site profile lists it
 	Arguments map[string]any // JSON values: map[string]any, []any, string, json.Number, bool, nil
+	Expect    *Expectation   // what must hold after it; nil if nothing is declared, and always in OnAbort
 }
 
 // An Attachment is a text the plan refers to: untrusted data.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +43,24 @@ func genText() *rapid.Generator[string] {
 	return rapid.StringMatching(`[ -~\n]{0,20}[a-zäöµ]`)
 }
 
+func genExpectation() *rapid.Generator[plan.Expectation] {
+	return rapid.Custom(func(t *rapid.T) plan.Expectation {
+		lo := rapid.IntRange(-1000, 1000).Draw(t, "min")
+		e := plan.Expectation{
+			Tool: genText().Draw(t, "tool"), Arguments: genArguments(1).Draw(t, "arguments"), Pointer: "/" + genText().Draw(t, "pointer"),
+			Unit: rapid.String().Draw(t, "unit"), WithinS: json.Number(rapid.StringMatching(`[1-9][0-9]{0,3}(\.[0-9]{1,3})?`).Draw(t, "within")),
+		}
+		open := rapid.IntRange(0, 2).Draw(t, "open")
+		if open != 1 {
+			e.Min = json.Number(strconv.Itoa(lo))
+		}
+		if open != 2 {
+			e.Max = json.Number(strconv.Itoa(lo + rapid.IntRange(0, 50).Draw(t, "width")))
+		}
+		return e
+	})
+}
+
 func genPlan() *rapid.Generator[*plan.Plan] {
 	return rapid.Custom(func(t *rapid.T) *plan.Plan {
 		p := &plan.Plan{
@@ -54,6 +73,7 @@ func genPlan() *rapid.Generator[*plan.Plan] {
 			p.ToolCalls = append(p.ToolCalls, plan.ToolCall{
 				Step: rapid.IntRange(1, len(p.Steps)).Draw(t, "step"), Tool: genText().Draw(t, "tool"),
 				Arguments: genArguments(2).Draw(t, "arguments"),
+				Expect:    rapid.Ptr(genExpectation(), true).Draw(t, "expect"),
 			})
 		}
 		if rapid.Bool().Draw(t, "abort") {
