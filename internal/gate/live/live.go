@@ -71,14 +71,30 @@ type Store struct {
 	mu       sync.Mutex // owns what follows
 	estop    bool
 	why      string
-	readings map[string]map[string]site.Value // by reading and source
+	readings map[string]map[string]report // by reading and source
+	was      map[string]standing          // how each reading stood when last looked at
 }
+
+// A report is what a source said last of a reading.
+type report struct {
+	site.Value
+	lost bool // the source was asked and did not say: the reading is unknown
+}
+
+// A standing is how a reading stands against its rule.
+type standing uint8
+
+const (
+	unheard standing = iota
+	bad              // or stale, or lost
+	good
+)
 
 // Open returns the store of a site. An emergency stop that was in force when
 // the journal was last written is in force again. worse is called for whatever
 // makes the state worse; it may be set later with OnWorse.
 func Open(ctx context.Context, siteID string, base site.State, rules map[string]Rule, j grant.Journal, now func() time.Time) (*Store, error) {
-	s := &Store{site: siteID, base: base, rules: rules, journal: j, now: now, readings: map[string]map[string]site.Value{}}
+	s := &Store{site: siteID, base: base, rules: rules, journal: j, now: now, readings: map[string]map[string]report{}, was: map[string]standing{}}
 	s.worse = func(context.Context, string) error { return nil }
 	err := j.Replay(ctx, func(e grant.Event) error {
 		switch e.Kind {
@@ -121,22 +137,76 @@ func (s *Store) Live() site.State {
 	return out
 }
 
-// worst returns the worst fresh report of a reading. mu is held.
+// worst returns the worst fresh report of a reading. A source that was asked
+// and did not answer is worse than any report. mu is held.
 func (s *Store) worst(name string) (site.Value, bool) {
 	var worst site.Value
 	found := false
 	for _, src := range slices.Sorted(maps.Keys(s.readings[name])) {
 		v := s.readings[name][src]
+		if v.lost {
+			return site.Value{}, false
+		}
 		if v.MaxAge > 0 && s.now().Sub(v.At) > v.MaxAge {
 			continue
 		}
 		rule := s.rules[name]
 		newer := found && v.At.After(worst.At) && rule.good(v.Text) == rule.good(worst.Text)
 		if !found || newer || (rule.good(worst.Text) && !rule.good(v.Text)) {
-			worst, found = v, true
+			worst, found = v.Value, true
 		}
 	}
 	return worst, found
+}
+
+// settle looks at readings again and says which have become worse and whether
+// any stands otherwise than before. mu is held.
+func (s *Store) settle(names ...string) (worse []string, changed bool) {
+	slices.Sort(names)
+	for _, name := range names {
+		v, known := s.worst(name)
+		is := bad
+		if known && s.rules[name].good(v.Text) {
+			is = good
+		}
+		changed = changed || is != s.was[name]
+		if is == bad && s.was[name] != bad {
+			text := v.Text
+			if !known {
+				text = "unknown"
+			}
+			worse = append(worse, name+" is "+text)
+		}
+		s.was[name] = is
+	}
+	return worse, changed
+}
+
+// put keeps what a source said at a time. mu is held.
+func (s *Store) put(source string, values map[string]string, at time.Time) {
+	for name, text := range values {
+		if s.readings[name] == nil {
+			s.readings[name] = map[string]report{}
+		}
+		s.readings[name][source] = report{Value: site.Value{Text: text, At: at, MaxAge: s.rules[name].MaxAge, Source: source}}
+	}
+}
+
+// spread takes running plans away for what has become worse.
+func spread(ctx context.Context, worse func(context.Context, string) error, what []string) error {
+	if len(what) == 0 {
+		return nil
+	}
+	return worse(ctx, "the state of the site has changed: "+strings.Join(what, ", "))
+}
+
+// keep appends readings to the journal.
+func (s *Store) keep(ctx context.Context, source string, values map[string]string) error {
+	body, err := json.Marshal(values)
+	if err != nil {
+		return err
+	}
+	return s.journal.Append(ctx, grant.Event{Kind: KindReading, At: s.now(), Requester: source, Body: body})
 }
 
 // Stopped gives the reason of an emergency stop in force.
@@ -161,31 +231,11 @@ func (s *Store) Report(ctx context.Context, from Source, values map[string]strin
 			return fmt.Errorf("%s: %w", name, ErrNotDevice)
 		}
 	}
-	var changed []string
-	for name, text := range values {
-		rule := s.rules[name]
-		before, had := s.worst(name)
-		if s.readings[name] == nil {
-			s.readings[name] = map[string]site.Value{}
-		}
-		s.readings[name][from.Name] = site.Value{Text: text, At: s.now(), MaxAge: rule.MaxAge, Source: from.Name}
-		after, _ := s.worst(name)
-		if (had && rule.good(before.Text) && !rule.good(after.Text)) || (!had && !rule.good(after.Text)) {
-			changed = append(changed, name+" is "+after.Text)
-		}
-	}
+	s.put(from.Name, values, s.now())
+	what, _ := s.settle(slices.Collect(maps.Keys(values))...)
 	worse := s.worse
 	s.mu.Unlock()
-	slices.Sort(changed)
-	var failed error
-	if len(changed) > 0 {
-		failed = worse(ctx, "the state of the site has changed: "+strings.Join(changed, ", "))
-	}
-	body, err := json.Marshal(values)
-	if err == nil {
-		err = s.journal.Append(ctx, grant.Event{Kind: KindReading, At: s.now(), Requester: from.Name, Body: body})
-	}
-	return errors.Join(failed, err)
+	return errors.Join(spread(ctx, worse, what), s.keep(ctx, from.Name, values))
 }
 
 // Stop puts the emergency stop in force: at once, and only then on record.
