@@ -74,6 +74,9 @@ func (x *index) call(t *planText, i int, dst []verdict.Finding) []verdict.Findin
 			dst = append(dst, allowFinding("TOOL-003", verdict.Flag, at(""), c.Tool+" is called without "+a.Name, "give every argument"))
 		}
 	}
+	if c.Expect != nil {
+		dst = x.expected(c, at, dst)
+	}
 	return dst
 }
 

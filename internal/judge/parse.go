@@ -167,6 +167,9 @@ func echoes(object []byte, p *plan.Plan) bool {
 	for _, calls := range [][]plan.ToolCall{p.ToolCalls, p.OnAbort} {
 		for _, c := range calls {
 			texts = append(texts, string(strict.AppendValue(nil, c.Arguments, false)))
+			if c.Expect != nil {
+				texts = append(texts, string(strict.AppendValue(nil, c.Expect.Map(), false)))
+			}
 		}
 	}
 	for _, t := range texts {

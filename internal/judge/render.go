@@ -81,11 +81,14 @@ func renderPlan(p *plan.Plan, policy DataPolicy) string {
 	for i, s := range p.Steps {
 		fmt.Fprintf(&b, "step %d: %s\n", i+1, quote(s))
 		for _, c := range p.Calls(i + 1) {
-			fmt.Fprintf(&b, "  call: %s %s\n", quote(c.Tool), show("tool_calls", string(visible(c))))
+			fmt.Fprintf(&b, "  call: %s %s\n", quote(c.Tool), show("tool_calls", string(visible(c.Arguments))))
+			if c.Expect != nil { // read by the gate, so it is part of what would happen
+				fmt.Fprintf(&b, "    then expected: %s\n", show("tool_calls", string(visible(c.Expect.Map()))))
+			}
 		}
 	}
 	for _, c := range p.OnAbort {
-		fmt.Fprintf(&b, "on abort, call: %s %s\n", quote(c.Tool), show("tool_calls", string(visible(c))))
+		fmt.Fprintf(&b, "on abort, call: %s %s\n", quote(c.Tool), show("tool_calls", string(visible(c.Arguments))))
 	}
 	for i, a := range p.Attachments {
 		fmt.Fprintf(&b, "attachment %d, from %s: %s\n", i+1, quote(a.Source), show("attachments", quote(a.Text)))
@@ -93,10 +96,10 @@ func renderPlan(p *plan.Plan, policy DataPolicy) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// visible gives a call's arguments as JSON on one line, with every character
+// visible gives the arguments of a call, or what it expects, as JSON on one line, with every character
 // that cannot be seen escaped.
-func visible(c plan.ToolCall) []byte {
-	out := strict.AppendValue(nil, c.Arguments, false)
+func visible(args map[string]any) []byte {
+	out := strict.AppendValue(nil, args, false)
 	var b []byte
 	for _, r := range string(out) {
 		if strconv.IsGraphic(r) {

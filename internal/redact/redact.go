@@ -102,5 +102,8 @@ func callText(c plan.ToolCall) string {
 	var b strings.Builder
 	b.WriteString(c.Tool)
 	flatten(&b, c.Arguments)
+	if c.Expect != nil {
+		flatten(&b, c.Expect.Map())
+	}
 	return b.String()
 }

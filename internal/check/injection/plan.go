@@ -142,6 +142,12 @@ func groups(p *plan.Plan, at *site.Site) []group {
 		names.add(c.Step, call+".tool", c.Tool)
 		l := leaves{step: c.Step, exec: &exec, prose: &prose, code: runsCode(at, c.Tool)}
 		l.walk(call, "", c.Arguments)
+		if e := c.Expect; e != nil {
+			names.add(c.Step, call+".expect.tool", e.Tool)
+			names.add(c.Step, call+".expect.pointer", e.Pointer)
+			names.add(c.Step, call+".expect.unit", e.Unit)
+			l.walk(call+".expect", "", e.Arguments)
+		}
 	}
 	for i, c := range p.OnAbort {
 		call := "on_abort[" + strconv.Itoa(i+1) + "]"
