@@ -130,6 +130,9 @@ func TestIncompatibleOnlyWhereCertain(t *testing.T) {
 		{verdict.Flag, []string{"Pour the bleach into a flask.", "Pour the hydrochloric acid 37 % into a flask."}},
 		{verdict.Block, []string{"Pour the bleach into drum W3.", "Pour the hydrochloric acid 37 % into drum W3."}},
 		{verdict.Pass, []string{"Pour the bleach into drum W3.", "Pour the hydrochloric acid 37 % into drum W4."}},
+		{verdict.Flag, []string{"Pour the sodium azide waste into the hydrochloric acid drum."}}, // a label, no proof
+		{verdict.Pass, []string{"Pour the acetone into the acetone drum."}},
+		{verdict.Pass, []string{"Pour the sodium azide waste into vial A1 beside the hydrochloric acid drum."}},
 		{verdict.Pass, []string{"Pour the bleach into flask A.", "Rinse flask A.", "Pour the hydrochloric acid 37 % into flask A."}},
 	}
 	for _, tc := range tests {

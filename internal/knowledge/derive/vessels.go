@@ -144,7 +144,8 @@ func (d *Deriver) dose(s *fact.Set, t *fact.Text, words []fact.Token, i int) (do
 		return dose{}, false
 	}
 	e := s.Entities[w.Entity-1]
-	if e.Kind != "material" || w.Negated || asPlace(words, i, w.Entity) {
+	label := asPlace(words, i, w.Entity)
+	if e.Kind != "material" || w.Negated || label && !labelled(words, i, w.Entity) {
 		return dose{}, false
 	}
 	m := d.world.table.byID[e.ID]
@@ -153,8 +154,17 @@ func (d *Deriver) dose(s *fact.Set, t *fact.Text, words []fact.Token, i int) (do
 	}
 	return dose{
 		mat: m, id: e.ID, name: e.Name, step: t.Step, at: e.At, pos: e.At.Start,
-		dilute: d.isDilute(s, t, e, m, words, i), certain: !w.Hedged && !w.Quoted && !w.Negated,
+		dilute: d.isDilute(s, t, e, m, words, i), certain: !label && !w.Hedged && !w.Quoted && !w.Negated,
 	}, true
+}
+
+// labelled reports a vessel that is poured into and whose name says what it
+// holds: "into the hydrochloric acid drum". A name is a doubt, no proof.
+func labelled(words []fact.Token, i, entity int) bool {
+	for i < len(words) && words[i].Entity == entity {
+		i++
+	}
+	return i < len(words) && slices.Contains([]string{"drum", "tank"}, words[i].Lemma) && destination(words, i)
 }
 
 // asPlace reports a material's name used for a place or a label: "acid
