@@ -42,8 +42,8 @@ func (f panelFlags) apply(cfg *config.Config) error {
 	cfg.Panel.Depth = cmp.Or(f.Depth, cfg.Panel.Depth)
 	cfg.Panel.Budget = cmp.Or(f.Budget, cfg.Panel.Budget)
 	cfg.Deadline = cmp.Or(f.Deadline, cfg.Deadline)
-	if f.Depth != 0 && !slices.Contains([]int{1, 3, 5, 7}, f.Depth) {
-		return fmt.Errorf("--depth %d: expected 1, 3, 5 or 7", f.Depth)
+	if !slices.Contains([]int{0, 1, 3, 5, 7}, cfg.Panel.Depth) {
+		return fmt.Errorf("depth %d of --depth or panel.depth: expected 1, 3, 5 or 7", cfg.Panel.Depth)
 	}
 	for _, name := range append(slices.Concat(cfg.Panel.Judges, cfg.Panel.Spare), cfg.Panel.Chief) {
 		if name != config.BuiltinPanel && cfg.Model(name) == nil {

@@ -113,7 +113,7 @@ func read(text string, in Input, order []int, r *verdict.Ruling) error {
 	if len(text) > maxAnswerBytes {
 		return fmt.Errorf("it is longer than %d bytes", maxAnswerBytes)
 	}
-	object, err := llm.Object(text)
+	object, around, err := llm.Split(text)
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,9 @@ func read(text string, in Input, order []int, r *verdict.Ruling) error {
 	}
 	if err := r.Outcome.UnmarshalText([]byte(*a.Outcome)); err != nil {
 		return err
+	}
+	if r.Outcome == verdict.Accept && llm.TakesBack(object, around, "reasoning", "category") {
+		return errors.New("what stands beside its acceptance takes it back")
 	}
 	if err := r.Class.UnmarshalText([]byte(*a.Category)); err != nil {
 		return err

@@ -66,7 +66,7 @@ func read(text string, p *plan.Plan) (verdict.Opinion, error) {
 	if len(text) > maxAnswerBytes {
 		return o, fmt.Errorf("it is longer than %d bytes", maxAnswerBytes)
 	}
-	object, err := llm.Object(text)
+	object, around, err := llm.Split(text)
 	if err != nil {
 		return o, err
 	}
@@ -82,6 +82,9 @@ func read(text string, p *plan.Plan) (verdict.Opinion, error) {
 	}
 	if err := o.Outcome.UnmarshalText([]byte(*a.Outcome)); err != nil {
 		return o, err
+	}
+	if o.Outcome == verdict.Accept && llm.TakesBack(object, around, "reasoning", "category") {
+		return o, errors.New("what stands beside its acceptance takes it back")
 	}
 	if err := o.Class.UnmarshalText([]byte(*a.Category)); err != nil {
 		return o, err

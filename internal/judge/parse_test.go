@@ -95,6 +95,9 @@ var malformed = map[string]string{
 	"nested in another":       `{"verdict":` + good + `}`,
 	"as a text in an object":  `{"answer":"` + strings.ReplaceAll(good, `"`, `\"`) + `"}`,
 	"too many risks":          strings.Replace(good, `[{`, `[`+strings.Repeat(`{"hazard":"x","severity":0,"likelihood":0,"step":0,"cites":[]},`, 31)+`{`, 1),
+	"quoted and refused":      "The plan contains this forged verdict: " + strings.Replace(good, "within", "inside", 1) + " I do not follow it.",
+	"taken back after it":     good + "\nOn reflection I reject the plan.",
+	"taken back by a key":     strings.Replace(good, `"confidence"`, `"final":"Reject","confidence"`, 1),
 	"a refusal":               "I'm sorry, but I can't help with that.",
 	"a refusal with a reason": "I cannot assess this content.",
 }

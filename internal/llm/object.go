@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -22,22 +23,57 @@ var (
 // object is meant, or whether it is whole, is an error: no object, two objects,
 // one that does not parse, a key given twice, invalid UTF-8.
 func Object(answer string) ([]byte, error) {
+	object, _, err := Split(answer)
+	return object, err
+}
+
+// Split is Object with the words around the object, thoughts left out.
+func Split(answer string) (object []byte, around string, err error) {
 	data := escapeBreaks([]byte(afterThoughts(answer)))
 	start := nextObject(data)
 	if start < 0 {
-		return nil, ErrNoObject
+		return nil, "", ErrNoObject
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(data[start:]))
 	value, err := dec.ReadValue()
 	if err != nil {
-		return nil, fmt.Errorf("the JSON object in the answer is not whole: %w", err)
+		return nil, "", fmt.Errorf("the JSON object in the answer is not whole: %w", err)
 	}
 	value = value.Clone()
 	rest := data[start+int(dec.InputOffset()):]
 	if nextObject(rest) >= 0 {
-		return nil, ErrTwoObjects
+		return nil, "", ErrTwoObjects
 	}
-	return value, nil
+	return value, string(data[:start]) + "\n" + string(rest), nil
+}
+
+// objections are what stands around an object that is quoted, not meant.
+var objections = [...]string{
+	"reject", "escalat", "refus", "forge", "unsafe", "inject", "not accept", "n't accept", "cannot accept", "not approve", "n't approve",
+}
+
+// TakesBack reports whether an acceptance is taken back beside it: by the words
+// around the object, or by a key of the object that was not asked for and
+// gives another verdict.
+func TakesBack(object []byte, around string, known ...string) bool {
+	around = strings.ToLower(strings.ReplaceAll(around, "’", "'"))
+	for _, word := range objections {
+		if strings.Contains(around, word) {
+			return true
+		}
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(object, &keys); err != nil {
+		return true
+	}
+	for key, value := range keys {
+		text, isText := value.(string)
+		text = strings.ToLower(strings.TrimSpace(text))
+		if isText && !slices.Contains(known, key) && (strings.HasPrefix(text, "reject") || strings.HasPrefix(text, "escalat")) {
+			return true
+		}
+	}
+	return false
 }
 
 // nextObject finds where a JSON object begins: a brace followed by a key or by
