@@ -18,8 +18,26 @@ type Input struct {
 	Site  *site.Site
 	State site.State
 	Now   time.Time // our receive time
+	// Sandbox is what is known of the facts the profile declares of its sandbox.
+	Sandbox Standing
 
 	read *planText // the plan's words, read once by Run for all checks
+}
+
+// A Standing says whether the facts that a profile declares are more than
+// declared. The zero value is declared, and nobody asks for more.
+type Standing struct {
+	Confirmed bool   // a fresh probe has shown them
+	Required  bool   // the site runs no code on declared facts alone
+	Why       string // why they are not confirmed
+}
+
+// String names the standing: "declared" or "confirmed".
+func (s Standing) String() string {
+	if s.Confirmed {
+		return "confirmed"
+	}
+	return "declared"
 }
 
 // A Result is what one check found.

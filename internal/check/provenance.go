@@ -49,14 +49,14 @@ func (c Provenance) Check(in Input) Result {
 		}
 	}
 	r.Findings = packages(t, r.Findings)
-	r.Findings = x.sandboxFacts(paths > 0, r.Findings)
+	r.Findings = x.sandboxFacts(paths > 0, in.Sandbox, r.Findings)
 	r.Findings = dedupe(r.Findings)
 	return r
 }
 
 // sandboxFacts holds the declared sandbox against what the paper asks of it.
 // Without a code path in the plan, what only matters to code is a flag.
-func (x *index) sandboxFacts(code bool, dst []verdict.Finding) []verdict.Finding {
+func (x *index) sandboxFacts(code bool, known Standing, dst []verdict.Finding) []verdict.Finding {
 	sb := &x.site.Sandbox
 	add := func(rule string, level verdict.Level, message, need string) {
 		dst = append(dst, verdict.Finding{Rule: rule, Level: level, Class: verdict.Adversarial, Message: message, Need: need, Refs: []string{"CWE-693"}})
@@ -78,6 +78,9 @@ func (x *index) sandboxFacts(code bool, dst []verdict.Finding) []verdict.Finding
 	}
 	if sb.Present && sb.Egress != "none" {
 		add("PROV-005", soft, "the sandbox may reach the network", "the site must close the sandbox's egress")
+	}
+	if code && sb.Present && known.Required && !known.Confirmed {
+		add("PROV-006", verdict.Block, "what the site declares of its sandbox is not confirmed: "+known.Why, "a probe of the sandbox must pass (interlock doctor shows it)")
 	}
 	return dst
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -288,5 +289,34 @@ func TestStorageIsUsedAgain(t *testing.T) {
 	}
 	if fmt.Sprint(first) != want {
 		t.Error("a report changed after its run")
+	}
+}
+
+// A site that asks for confirmed facts runs no code on declared ones; what
+// runs no code is not held up.
+func TestConfirmedSandboxFacts(t *testing.T) {
+	t.Parallel()
+	s := testSite()
+	code := planOf("Run fit.py in the sandbox.")
+	code.ToolCalls = []plan.ToolCall{call(1, "sandbox.exec", "script", "fit.py", "timeout_s", 60)}
+	for _, tc := range []struct {
+		name  string
+		plan  *plan.Plan
+		known Standing
+		want  verdict.Level
+	}{
+		{"required, confirmed", code, Standing{Confirmed: true, Required: true}, verdict.Pass},
+		{"required, declared", code, Standing{Required: true, Why: "it has not been probed"}, verdict.Block},
+		{"not required", code, Standing{}, verdict.Pass},
+		{"required, no code", planOf("Move arm_1 home."), Standing{Required: true}, verdict.Pass},
+		{"required, code in prose", planOf("Run fit.py on the results."), Standing{Required: true, Why: "it has not been probed"}, verdict.Block},
+	} {
+		r := NewProvenance(s).Check(Input{Plan: tc.plan, Site: s, Sandbox: tc.known})
+		if got := verdict.WorstLevel(r.Findings); got != tc.want {
+			t.Errorf("%s: %s, want %s: %v", tc.name, got, tc.want, r.Findings)
+		}
+		if tc.name == "required, declared" && (r.Findings[0].Rule != "PROV-006" || !strings.Contains(r.Findings[0].Message, "not been probed")) {
+			t.Errorf("%v", r.Findings)
+		}
 	}
 }

@@ -15,25 +15,36 @@ import (
 func Probe(ctx context.Context, u Upstream) (*pin.Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askTimeout)
 	defer cancel()
-	ask, closer, err := introduce(ctx, u)
+	ask, hello, closer, err := greet(ctx, ctx, u)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for its tools: %w", u.Name, err)
 	}
 	defer closer()
-	hello, err := ask.Ask(ctx, "initialize", []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"interlock","version":"1"}}`))
-	if err != nil {
-		return nil, fmt.Errorf("asking %s for its tools: %w", u.Name, err)
-	}
 	out := &pin.Server{Name: u.Name}
 	out.Instructions, _ = wire.Text(wire.Get(hello, "instructions"))
-	if err := ask.begin(ctx, hello); err != nil {
-		return nil, fmt.Errorf("asking %s for its tools: %w", u.Name, err)
-	}
 	if out.Tools, err = ListTools(ctx, ask, nil); err != nil {
 		return nil, fmt.Errorf("asking %s for its tools: %w", u.Name, err)
 	}
 	out.Sort()
 	return out, nil
+}
+
+// greet opens a session with an upstream: ctx bounds the handshake, life the
+// session. It returns what the server said of itself.
+func greet(ctx, life context.Context, u Upstream) (prober, []byte, func(), error) {
+	ask, closer, err := introduce(life, u)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	hello, err := ask.Ask(ctx, "initialize", []byte(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"interlock","version":"1"}}`))
+	if err == nil {
+		err = ask.begin(ctx, hello)
+	}
+	if err != nil {
+		closer()
+		return nil, nil, nil, err
+	}
+	return ask, hello, closer, nil
 }
 
 // A prober is an Asker that can finish the handshake.

@@ -35,6 +35,17 @@ type Site struct {
 	Knowledge Knowledge
 	Policy    verdict.Policy
 	With      verdict.DecidedWith // digests known before a plan arrives
+	// Sandbox gives the standing of the sandbox facts now; nil: declared.
+	Sandbox func() check.Standing
+}
+
+// Input is what the checks of the site look at now.
+func (st *Site) Input(p *plan.Plan, now time.Time) check.Input {
+	in := check.Input{Plan: p, Site: st.Profile, State: st.State(), Now: now}
+	if st.Sandbox != nil {
+		in.Sandbox = st.Sandbox()
+	}
+	return in
 }
 
 // Knowledge turns a plan into typed facts, the evidence for the judges and the
@@ -133,7 +144,7 @@ func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, er
 	if s.Agent != "" {
 		public.SubmittedBy.Agent = s.Agent // identity comes from the transport (C33)
 	}
-	in := check.Input{Plan: public, Site: st.Profile, State: st.State(), Now: s.Received}
+	in := st.Input(public, s.Received)
 	out := Prepared{Submission: s, ID: s.ID, Timings: map[string]int64{}}
 	if out.ID == "" {
 		out.ID = p.NewID()
@@ -146,7 +157,7 @@ func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, er
 		PlanID: s.Plan.ID, PlanDigest: plan.Digest(s.Plan), Site: st.Profile.ID, Policy: st.Policy, DecidedWith: st.With,
 		Required: append(check.IDs(st.Checks), knowledgeStage), Ran: report.Ran, Findings: report.Findings,
 		Sigma: report.Sigma, SigmaPaper: report.SigmaPaper, Faults: faults,
-		Inspected: verdict.Inspected{Parts: unique(report.Parts), NotInspected: unique(report.NotInspected), Facts: "declared"},
+		Inspected: verdict.Inspected{Parts: unique(report.Parts), NotInspected: unique(report.NotInspected), Facts: in.Sandbox.String()},
 	}
 	out.Case.DecidedWith.State = in.State.Digest()
 	known, err := know(st.Knowledge, in)

@@ -238,3 +238,24 @@ func TestUnknownSiteIsAnInputError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A decision says whether the sandbox facts were declared or confirmed, as
+// they stood when the plan was judged.
+func TestC07_TheStandingOfTheSandboxFacts(t *testing.T) {
+	t.Parallel()
+	p := build()
+	if r := verify(t, p); r.Case.Inspected.Facts != "declared" {
+		t.Errorf("without a probe: %q", r.Case.Inspected.Facts)
+	}
+	known := check.Standing{Confirmed: true}
+	var seen check.Standing
+	p.Sites["lab"].Sandbox = func() check.Standing { return known }
+	p.Sites["lab"].Checks = []check.Checker{fakeCheck(func(in check.Input) check.Result { seen = in.Sandbox; return check.Result{Parts: []string{"steps"}} })}
+	if r := verify(t, p); r.Case.Inspected.Facts != "confirmed" || !seen.Confirmed {
+		t.Errorf("after a probe: %q, the checks saw %v", r.Case.Inspected.Facts, seen)
+	}
+	known = check.Standing{Why: "older than 10m"}
+	if r := verify(t, p); r.Case.Inspected.Facts != "declared" {
+		t.Errorf("when it has become old: %q", r.Case.Inspected.Facts)
+	}
+}

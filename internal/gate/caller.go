@@ -1,0 +1,195 @@
+package gate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"interlock/internal/gate/wire"
+	"interlock/internal/strict"
+)
+
+// A Caller speaks to an upstream on the gate's own account: to read the live
+// state and to probe the sandbox. It keeps one session, asks one question at a
+// time, and opens another session after one that failed. It is safe for
+// concurrent use.
+type Caller struct {
+	greet func(context.Context) (prober, func(), error)
+	turn  chan struct{} // held by who asks
+	ask   prober        // nil: no session
+	end   func()
+}
+
+// NewCaller returns a caller whose sessions, and a server that is a command,
+// end with life.
+func NewCaller(life context.Context, u Upstream) *Caller {
+	return &Caller{turn: make(chan struct{}, 1), greet: func(ctx context.Context) (prober, func(), error) {
+		ask, _, end, err := greet(ctx, life, u)
+		return ask, end, err
+	}}
+}
+
+// CallTool calls a tool and returns its result; one that says isError is an
+// error. Only tools that the operator's configuration names are called so.
+func (c *Caller) CallTool(ctx context.Context, tool string, args map[string]any) ([]byte, error) {
+	if args == nil {
+		args = map[string]any{}
+	}
+	params, err := json.Marshal(struct {
+		Name      string         `json:"name"`
+		Arguments map[string]any `json:"arguments"`
+	}{tool, args})
+	if err != nil {
+		return nil, fmt.Errorf("calling %s: %w", tool, err)
+	}
+	result, err := c.question(ctx, "tools/call", params)
+	if err != nil {
+		return nil, fmt.Errorf("calling %s: %w", tool, err)
+	}
+	if string(wire.Get(result, "isError")) == "true" {
+		said, _ := firstText(result, "content")
+		return nil, fmt.Errorf("calling %s: the tool failed: %s", tool, clip(said))
+	}
+	return result, nil
+}
+
+// ReadResource reads a resource and returns the result.
+func (c *Caller) ReadResource(ctx context.Context, uri string) ([]byte, error) {
+	params, err := json.Marshal(map[string]string{"uri": uri})
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", uri, err)
+	}
+	result, err := c.question(ctx, "resources/read", params)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", uri, err)
+	}
+	return result, nil
+}
+
+// Close ends the session.
+func (c *Caller) Close() {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	c.drop()
+}
+
+func (c *Caller) drop() {
+	if c.ask != nil {
+		c.end()
+		c.ask = nil
+	}
+}
+
+func (c *Caller) question(ctx context.Context, method string, params []byte) ([]byte, error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if c.ask == nil {
+		ask, end, err := c.greet(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.ask, c.end = ask, end
+	}
+	result, err := c.ask.Ask(ctx, method, params)
+	if err != nil {
+		c.drop() // a session that has failed once is not trusted to be in step
+		return nil, err
+	}
+	return result, nil
+}
+
+// ResultText returns the text of a result of a tool or a resource: its first
+// text, or its structured content if it has no text.
+func ResultText(result []byte) (string, error) {
+	for _, list := range []string{"content", "contents"} {
+		if text, ok := firstText(result, list); ok {
+			return text, nil
+		}
+	}
+	if body := wire.Get(result, "structuredContent"); body != nil {
+		return string(body), nil
+	}
+	return "", errors.New("the result has no text")
+}
+
+// ResultValue returns the value at a JSON pointer of a result's structured
+// content, else of its text read as JSON, as people write it: a text, a number,
+// true or false. The pointer "" is the text itself.
+func ResultValue(result []byte, pointer string) (string, error) {
+	if pointer == "" {
+		text, err := ResultText(result)
+		if err != nil {
+			return "", err
+		}
+		return short(strings.TrimSpace(text))
+	}
+	body := wire.Get(result, "structuredContent")
+	if body == nil {
+		text, err := ResultText(result)
+		if err != nil {
+			return "", err
+		}
+		body = []byte(text)
+	}
+	node, err := strict.JSON("result", 1, body)
+	if err != nil {
+		return "", err
+	}
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		part = strings.NewReplacer("~1", "/", "~0", "~").Replace(part)
+		if node = child(node, part); node == nil {
+			return "", fmt.Errorf("the result has no %s", pointer)
+		}
+	}
+	switch node.Kind {
+	case strict.String, strict.Number, strict.Bool:
+		return short(node.Text)
+	default:
+		return "", fmt.Errorf("%s is a %s: expected a text, a number, true or false", pointer, node.Kind)
+	}
+}
+
+// maxValue bounds a value: it stands in reasons that planners read, and must
+// not be a letter to them.
+const maxValue = 64
+
+func short(value string) (string, error) {
+	if len(value) > maxValue {
+		return "", fmt.Errorf("the value is %d bytes long: expected at most %d", len(value), maxValue)
+	}
+	return value, nil
+}
+
+func child(n *strict.Node, key string) *strict.Node {
+	if n.Kind != strict.List {
+		return n.Field(key)
+	}
+	i, err := strconv.Atoi(key)
+	if err != nil || i < 0 || i >= len(n.Items) {
+		return nil
+	}
+	return &n.Items[i]
+}
+
+// firstText returns the first text of a list of contents.
+func firstText(result []byte, list string) (string, bool) {
+	var items []struct {
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(wire.Get(result, list), &items) != nil {
+		return "", false
+	}
+	for _, it := range items {
+		if it.Text != nil {
+			return *it.Text, true
+		}
+	}
+	return "", false
+}
