@@ -21,11 +21,11 @@ var (
 	fileKeys = []string{"version", "sites"}
 	siteKeys = []string{
 		"id", "name", "description", "robots", "devices", "tools", "tools_not_allowed_examples", "sandbox", "zones",
-		"materials", "biological_agents", "not_approved_agents", "rules", "checks", "people", "agents",
+		"materials", "biological_agents", "not_approved_agents", "rules", "checks", "people", "agents", "obligations",
 	}
 	itemKeys     = []string{"id", "model", "location", "serves", "note", "extra"}
 	toolKeys     = []string{"name", "server", "effect", "hazard", "args"}
-	argKeys      = []string{"type", "enum", "min", "max", "optional"}
+	argKeys      = []string{"type", "enum", "min", "max", "optional", "ref"}
 	sandboxKeys  = []string{"name", "present", "operable", "code_execution_routed_through_it", "image", "image_digest", "network_egress", "writable"}
 	zoneKeys     = []string{"id", "rule"}
 	materialKeys = []string{"name", "cas", "hazards", "store", "note"}
@@ -161,6 +161,8 @@ func (d *decoder) site(n *strict.Node) *Site {
 			s.People = each(d, v, "person", "name", d.person)
 		case "agents":
 			s.Agents = each(d, v, "agent", "id", d.planner)
+		case "obligations":
+			s.Obligations = d.obligations(v)
 		}
 	}
 	if checks != nil { // after the rules, wherever they stand
@@ -183,6 +185,7 @@ func (d *decoder) cross(n *strict.Node, s *Site) {
 			d.Fail(devices.Items[i].Pos, "device %q has the id of a robot", dev.ID)
 		}
 	}
+	d.references(n.Field("tools"), s)
 	names := n.Field("tools_not_allowed_examples")
 	for i, name := range s.NotAllowed {
 		if s.Tool(name) != nil {

@@ -135,6 +135,8 @@ func (d *decoder) arg(name string, n *strict.Node) Arg {
 			a.Max = &x
 		case "optional":
 			a.Optional = d.Bool(v, what+", optional")
+		case "ref":
+			a.Ref = d.ref(v, what+", ref")
 		}
 	}
 	d.argShape(n, &a, what)
@@ -145,6 +147,10 @@ func (d *decoder) arg(name string, n *strict.Node) Arg {
 func (d *decoder) argShape(n *strict.Node, a *Arg, what string) {
 	ranged := a.Min != nil || a.Max != nil
 	switch {
+	case a.Ref != nil && (ranged || a.Type == "bool"):
+		d.Fail(n.Pos, "%s: a ref names something: expected a text, an integer or an enum without min and max", what)
+	case a.Ref != nil && a.Enum == nil && a.Type == "":
+		a.Type = "string"
 	case a.Enum != nil && (ranged || a.Type != ""):
 		d.Fail(n.Pos, "%s: enum stands alone, without type, min or max", what)
 	case a.Enum != nil:

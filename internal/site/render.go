@@ -17,6 +17,7 @@ func Render(s *Site) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "SITE %s: %s\n%s\n", s.ID, s.Name, s.Description)
 	section(&b, "RULES", s.Rules, func(r Rule) string { return r.ID + ": " + r.Text })
+	section(&b, "OBLIGATIONS that live state must verify", s.Obligations, Obligation.String)
 	section(&b, "TOOLS (nothing else may be called; limits are inclusive)", s.Tools, renderTool)
 	if len(s.NotAllowed) > 0 {
 		fmt.Fprintf(&b, "NOT ALLOWED, for example: %s\n", strings.Join(s.NotAllowed, ", "))
@@ -75,6 +76,9 @@ func renderArg(a *Arg) string {
 	out := a.Name
 	if a.Optional {
 		out += "?"
+	}
+	if a.Ref != nil {
+		out += " (names a " + a.Ref.Kind + ")"
 	}
 	if a.Type == "enum" {
 		names := make([]string, len(a.Enum))

@@ -21,6 +21,7 @@ type Site struct {
 	NotApproved string  // prose: agents that are never approved
 	Rules       []Rule  // prose rules, in the order of the file
 	Checks      []Check // rules as code
+	Obligations []Obligation
 	People      []Person
 	Agents      []Planner
 	Digest      string // SHA-256 over the canonical profile, hex: the site version
@@ -88,6 +89,7 @@ type Arg struct {
 	Enum     []any  // string, json.Number or bool
 	Min, Max *float64
 	Optional bool
+	Ref      *Ref // nil if the value stands for itself
 }
 
 // A Sandbox states where code runs. These facts are declared by the profile;
