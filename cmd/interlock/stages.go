@@ -17,6 +17,7 @@ import (
 	"interlock/internal/knowledge"
 	"interlock/internal/knowledge/derive"
 	"interlock/internal/knowledge/document"
+	"interlock/internal/obligation"
 	"interlock/internal/pipeline"
 	"interlock/internal/rule"
 	"interlock/internal/site"
@@ -100,6 +101,7 @@ func (k *knower) Know(in check.Input) (pipeline.Known, error) {
 	facts := k.deriver.Facts(in.Plan, in.State, in.Now)
 	findings := append(derive.Findings(facts), k.rules.Eval(facts, in.State, in.Now)...)
 	findings = append(findings, document.Overridden(k.graph, named(facts))...)
+	findings = append(findings, obligation.Judge(in.Site, facts, in.State, in.Now)...)
 	return pipeline.Known{Facts: facts, Findings: findings, Evidence: k.graph.Retrieve(seeds(k.graph, facts), evidenceTokens)}, nil
 }
 

@@ -167,6 +167,7 @@ func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, er
 		out.Case.Ran = append(out.Case.Ran, knowledgeStage)
 	}
 	out.Case.Findings = append(out.Case.Findings, known.Findings...)
+	out.Case.Findings = append(out.Case.Findings, s.Findings...)
 	for _, e := range known.Evidence {
 		out.Case.EvidenceIDs = append(out.Case.EvidenceIDs, e.ID)
 	}
