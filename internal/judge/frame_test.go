@@ -214,6 +214,40 @@ func TestC45_NoNameLeavesHoweverItIsWritten(t *testing.T) {
 	})
 }
 
+// A person in no profile is a person too, however the name is written; a role
+// stays a role.
+func TestC45_StrangersHaveNames(t *testing.T) {
+	t.Parallel()
+	for whom, step := range map[string]string{
+		"elin marstrand":       "tell elin marstrand",
+		"ELIN MARSTRAND":       "tell Marstrand",
+		"Marstrand, Elin":      "tell Elin and MARSTRAND",
+		"elin.marstrand@x.org": "mail elin.marstrand@x.org",
+		"Elin O’Marstrand":     "tell O'Marstrand",
+		"Zo\u00eb Marstrand":   "tell Zoe\u0308 and marstrand",
+		"李伟":                   "tell 李伟",
+	} {
+		in := lab()
+		in.Plan.SubmittedBy.OnBehalfOf = whom
+		in.Facts.Submitter = fact.Submitter{Agent: "alpha", Person: whom}
+		in.Plan.Steps[0] = step
+		low := strings.ToLower(ask(t, frame(t, true), in).Prompt)
+		for _, name := range []string{"elin", "marstrand", "zo\u00eb", "zoe\u0308", "李伟"} {
+			if strings.Contains(low, name) {
+				t.Errorf("%q: %q leaves the site", whom, name)
+			}
+		}
+	}
+	for _, role := range []string{"night shift", "laundry", "ward stores"} {
+		in := lab()
+		in.Plan.SubmittedBy.OnBehalfOf = role
+		in.Facts.Submitter = fact.Submitter{Agent: "alpha", Person: role}
+		if q := ask(t, frame(t, true), in); !strings.Contains(q.Prompt, fmt.Sprintf("on behalf of: %q", role)) {
+			t.Errorf("%s is hidden", role)
+		}
+	}
+}
+
 func TestC45_NamesThatAreWords(t *testing.T) {
 	t.Parallel()
 	in := lab()

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"interlock/internal/plan"
 	"interlock/internal/prompt"
 	"interlock/internal/site"
@@ -98,6 +100,14 @@ func pseudonyms(in Input, policy DataPolicy) *pseudonym {
 	for _, q := range in.Site.People {
 		person(personWords(q.Name))
 	}
+	if whole := nobody(in); whole != "" {
+		if words := callWords(whole); len(words) > 0 {
+			person(words, whole)
+		} else {
+			n++
+			p.add(fmt.Sprintf("Person-%d", n), whole)
+		}
+	}
 	for _, word := range strangers(in) {
 		if _, known := p.to[strings.ToLower(word)]; !known {
 			person([]string{word}, word)
@@ -131,7 +141,7 @@ func initial(w string) string {
 }
 
 func (p *pseudonym) add(alias, name string) {
-	key := strings.ToLower(strings.TrimSpace(name))
+	key := strings.ToLower(composed(strings.TrimSpace(name)))
 	if key == "" {
 		return
 	}
@@ -167,6 +177,7 @@ func letters(s string) string {
 // hide replaces every name that stands as a word of its own, however its
 // letters are cased.
 func (p *pseudonym) hide(s string) string {
+	s = composed(s)
 	var b strings.Builder
 	done := 0
 	for at := 0; at < len(s); {
@@ -191,6 +202,12 @@ func (p *pseudonym) hide(s string) string {
 	}
 	b.WriteString(s[done:])
 	return b.String()
+}
+
+// composed writes accents and apostrophes in one way: one name must not have two
+// spellings.
+func composed(s string) string {
+	return strings.ReplaceAll(norm.NFC.String(s), "’", "'")
 }
 
 // find looks for a name at the run of letters that begins at s[at:]. Rendering
@@ -352,6 +369,68 @@ func strangers(in Input) []string {
 	for _, t := range texts {
 		for _, m := range namedAloud.FindAllStringSubmatch(t, -1) {
 			add(nameWords(m[1]))
+		}
+	}
+	return out
+}
+
+// roleWords are in the names of roles, groups and systems, which stay.
+var roleWords = func() map[string]bool {
+	words := map[string]bool{}
+	for w := range strings.FieldsSeq(`the on team shift group staff crew lab laboratory operator operators technician technicians student students user users service system planner agent
+		department duty manager lead office officer nurse doctor pharmacist chemist scientist engineer supervisor director unit ward security safety maintenance dispatcher
+		visitor visitors guest contractor nobody none unknown anonymous admin root scheduler control room`) {
+		words[w] = true
+	}
+	return words
+}()
+
+// nobody returns whom the plan says it is for if that is in no profile and no
+// role: then it is somebody's name, however it is written. In small letters it
+// may be a place of work too, as in "laundry": that is a single word, or one
+// that the profile uses.
+func nobody(in Input) string {
+	whole := strings.TrimSpace(in.Plan.SubmittedBy.OnBehalfOf)
+	if in.Facts != nil && (in.Facts.Submitter.PersonID != "" || in.Facts.Submitter.Role != "") {
+		return ""
+	}
+	words := lowerWords(whole)
+	if slices.ContainsFunc(words, func(w string) bool { return roleWords[w] }) {
+		return ""
+	}
+	if len(callWords(whole)) > 0 || strings.Contains(whole, "@") {
+		return whole
+	}
+	if len(words) < 2 {
+		return ""
+	}
+	profile := lowerWords(site.Render(in.Site))
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(profile, w) }) {
+		return ""
+	}
+	return whole
+}
+
+func lowerWords(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// minCapitals is how long a word in capitals must be to be a name and not an
+// abbreviation.
+const minCapitals = 4
+
+// callWords are the parts of a name that may stand alone in a text: in title
+// case, in capitals, or in a script that has no case.
+func callWords(s string) []string {
+	var out []string
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '-' && r != '\'' && r != '’'
+	}) {
+		r := []rune(w)
+		caseless := !unicode.IsUpper(r[0]) && !unicode.IsLower(r[0])
+		titled := len(r) >= 2 && unicode.IsUpper(r[0]) && !unicode.IsUpper(r[1])
+		if caseless && len(r) >= 2 || titled && !isTitle(w) || len(r) >= minCapitals && w == strings.ToUpper(w) {
+			out = append(out, w)
 		}
 	}
 	return out
