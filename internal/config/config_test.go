@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -137,6 +138,44 @@ func TestDefaultPath(t *testing.T) {
 		}
 		if got := config.DataDir(getenv); got != filepath.FromSlash(tc.data) {
 			t.Errorf("%v: data %s, want %s", tc.env, got, tc.data)
+		}
+	}
+}
+
+func TestPollsAndSandbox(t *testing.T) {
+	t.Parallel()
+	const head = "gate:\n  upstreams: [{name: lab, url: \"http://127.0.0.1:1/mcp\"}]\n  readings: {door: {good: [shut], max_age: 5s}}\n"
+	const poll = "  poll: [{server: lab, tool: sensor.read, arguments: {id: door}, every: 2s, readings: {door: /value}}]\n"
+	const box = "  sandbox: {language: sh, egress: [\"192.0.2.1:443\"], require: true}\n"
+	c, err := config.Decode("config.yaml", []byte(head+poll+box))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := c.Gate.Polls[0]; p.Tool != "sensor.read" || p.Arguments["id"] != "door" || p.Every != 2*time.Second || p.Readings["door"] != "/value" {
+		t.Errorf("%+v", p)
+	}
+	if s := c.Gate.Sandbox; !s.Require || s.MaxAge != 10*time.Minute || s.Every != 5*time.Minute || s.Argument != "script" || len(s.Outside) == 0 {
+		t.Errorf("%+v", s)
+	}
+	for in, want := range map[string]string{
+		strings.Replace(poll, "every: 2s", "every: 3s", 1):                                    "max_age to be at least twice as long",
+		strings.Replace(poll, "{door: /value}", "{gate: /value}", 1):                          "reading gate has no rule",
+		strings.Replace(poll, "/value", "value", 1):                                           "expected a JSON pointer",
+		strings.Replace(poll, "server: lab", "server: arm", 1):                                `server "arm" is not one of`,
+		strings.Replace(poll, "tool: sensor.read", "resource: \"x://y\"", 1):                  "a resource has none",
+		strings.Replace(poll, "tool: sensor.read, ", "", 1):                                   "needs a tool or a resource",
+		strings.Replace(poll, "every: 2s, ", "", 1):                                           "poll.every is missing",
+		strings.Replace(box, "language: sh, ", "", 1):                                         "expected a language",
+		strings.Replace(box, "egress: [\"192.0.2.1:443\"], ", "", 1):                          "egress is missing",
+		strings.Replace(box, "192.0.2.1:443", "192.0.2.1", 1):                                 "expected HOST:PORT",
+		strings.Replace(box, "require: true", "outside: []", 1):                               "outside is empty",
+		strings.Replace(box, "require: true", "max_age: 1m", 1):                               "must be longer than every",
+		strings.Replace(box, "require: true", "command: [x], tool: y", 1):                     "a command or a tool",
+		strings.Replace(box, "require: true", "requires: true", 1):                            `did you mean "require"`,
+		poll[:len(poll)-2] + ", {server: lab, tool: a, every: 1s, readings: {door: \"\"}}]\n": "read twice",
+	} {
+		if _, err := config.Decode("config.yaml", []byte(head+in)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\n got %v\nwant %q", in, err, want)
 		}
 	}
 }

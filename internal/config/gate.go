@@ -48,6 +48,10 @@ type Gate struct {
 	Pairs []Pair
 	// Readings say when a reading of the live state is good, by name.
 	Readings map[string]Reading
+	// Polls are readings the gate takes by itself (poll); Sandbox is how it
+	// probes the site's sandbox, nil if it does not.
+	Polls   []Poll
+	Sandbox *Sandbox
 	// Origins are origins of web pages that may call, beside this server's own.
 	Origins []string
 }
@@ -115,14 +119,14 @@ gate:
   # origins: ["https://lab.example.org"]
   # pairs: [{first: clear_scene, then: execute, unless: update_scene, why: "it would move blindly"}]
   # readings: {room_presence: {good: [clear], max_age: 5s}, fh1_flow: {min: 0.4, max_age: 10s}}
-`,
+` + liveTemplate,
 		decode: decodeGate,
 	}
 }
 
 var gateKeys = []string{
 	"mode", "upstreams", "site", "pins", "shadow", "sampling", "elicitation", "grant_ttl", "max_wait", "pin_max_age", "result_timeout",
-	"safe_per_minute", "reformulations", "pending", "withhold", "methods", "meta", "code_tools", "origins", "pairs", "readings",
+	"safe_per_minute", "reformulations", "pending", "withhold", "methods", "meta", "code_tools", "origins", "pairs", "readings", "poll", "sandbox",
 }
 
 func decodeGate(c *Config, r *reader, n *strict.Node) {
@@ -157,6 +161,10 @@ func decodeGate(c *Config, r *reader, n *strict.Node) {
 			g.Pairs = r.pairs(v)
 		case "readings":
 			g.Readings = r.readings(v)
+		case "poll":
+			g.Polls = r.polls(v)
+		case "sandbox":
+			g.Sandbox = r.sandbox(v)
 		default:
 			r.gateLists(g, fields[i].Key, v)
 		}
@@ -164,6 +172,7 @@ func decodeGate(c *Config, r *reader, n *strict.Node) {
 	if g.Mode == "shadow" && (len(g.Shadow.Tools) == 0 || g.Shadow.Until.IsZero()) {
 		r.Fail(n.Pos, "gate: mode shadow needs shadow.tools and shadow.until")
 	}
+	r.ruled(g, n.Pos)
 }
 
 // gateLists reads the times and the lists of words.

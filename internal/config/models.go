@@ -99,14 +99,14 @@ func (c *Config) DataOf(siteID string) Data {
 	if d, ok := c.Data[siteID]; ok {
 		return d
 	}
-	if d, ok := c.Data[anySite]; ok {
+	if d, ok := c.Data[AnySite]; ok {
 		return d
 	}
 	return Data{Pseudonyms: true}
 }
 
-// anySite names the policy of sites that have none of their own.
-const anySite = "default"
+// AnySite names the policy of sites that have none of their own.
+const AnySite = "default"
 
 var (
 	modelKeys = []string{

@@ -105,9 +105,9 @@ func (c *Caller) question(ctx context.Context, method string, params []byte) ([]
 	return result, nil
 }
 
-// ResultText returns the text of a result of a tool or a resource: its first
+// resultText returns the text of a result of a tool or a resource: its first
 // text, or its structured content if it has no text.
-func ResultText(result []byte) (string, error) {
+func resultText(result []byte) (string, error) {
 	for _, list := range []string{"content", "contents"} {
 		if text, ok := firstText(result, list); ok {
 			return text, nil
@@ -121,18 +121,26 @@ func ResultText(result []byte) (string, error) {
 
 // ResultValue returns the value at a JSON pointer of a result's structured
 // content, else of its text read as JSON, as people write it: a text, a number,
-// true or false. The pointer "" is the text itself.
-func ResultValue(result []byte, pointer string) (string, error) {
+// true or false. The pointer "" is the text itself. It is at most most bytes
+// long: what stands in reasons that planners read must not be a letter to them.
+func ResultValue(result []byte, pointer string, most int) (string, error) {
+	value, err := resultAt(result, pointer)
+	if err == nil && len(value) > most {
+		err = fmt.Errorf("the value is %d bytes long: expected at most %d", len(value), most)
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(value), nil
+}
+
+func resultAt(result []byte, pointer string) (string, error) {
 	if pointer == "" {
-		text, err := ResultText(result)
-		if err != nil {
-			return "", err
-		}
-		return short(strings.TrimSpace(text))
+		return resultText(result)
 	}
 	body := wire.Get(result, "structuredContent")
 	if body == nil {
-		text, err := ResultText(result)
+		text, err := resultText(result)
 		if err != nil {
 			return "", err
 		}
@@ -150,21 +158,10 @@ func ResultValue(result []byte, pointer string) (string, error) {
 	}
 	switch node.Kind {
 	case strict.String, strict.Number, strict.Bool:
-		return short(node.Text)
+		return node.Text, nil
 	default:
 		return "", fmt.Errorf("%s is a %s: expected a text, a number, true or false", pointer, node.Kind)
 	}
-}
-
-// maxValue bounds a value: it stands in reasons that planners read, and must
-// not be a letter to them.
-const maxValue = 64
-
-func short(value string) (string, error) {
-	if len(value) > maxValue {
-		return "", fmt.Errorf("the value is %d bytes long: expected at most %d", len(value), maxValue)
-	}
-	return value, nil
 }
 
 func child(n *strict.Node, key string) *strict.Node {
