@@ -2,6 +2,7 @@ package injection
 
 import (
 	"math/bits"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,11 +19,11 @@ func text2K() string { return strings.Repeat(benignText, 6)[:2048] }
 
 // reference is the paper's checker written the obvious way: each rule by the
 // standard library, each phrase against each window of the text.
-func reference(s *Screen, text string) float64 {
+func reference(s *Screen, patterns []*regexp.Regexp, text string) float64 {
 	folded := strings.ToLower(text)
 	rest := 1.0
 	for i := range s.rules {
-		if s.rules[i].re.MatchString(folded) {
+		if patterns[i].MatchString(folded) {
 			rest *= 1 - s.rules[i].Severity
 		}
 	}
@@ -31,6 +32,13 @@ func reference(s *Screen, text string) float64 {
 		best = max(best, p.above(slowRatio(p.text, folded)))
 	}
 	return 0.65*(1-rest) + 0.35*best
+}
+
+func standardPatterns(s *Screen) (out []*regexp.Regexp) {
+	for _, r := range s.rules {
+		out = append(out, regexp.MustCompile("(?sm)"+r.Pattern))
+	}
+	return out
 }
 
 // slowRatio looks at every window with one bit-parallel comparison each.
@@ -58,6 +66,7 @@ func BenchmarkAgainstReference(b *testing.B) {
 	s := newScreen(b, Options{})
 	text := text2K()
 	s.Text(text)
+	patterns := standardPatterns(s)
 	var ours, theirs time.Duration
 	for b.Loop() {
 		t0 := time.Now()
@@ -65,7 +74,7 @@ func BenchmarkAgainstReference(b *testing.B) {
 			s.Text(text)
 		}
 		t1 := time.Now()
-		reference(s, text)
+		reference(s, patterns, text)
 		ours += t1.Sub(t0) / 20
 		theirs += time.Since(t1)
 	}

@@ -39,15 +39,17 @@ type terms struct {
 
 // worker is the scratch memory of one goroutine.
 type worker struct {
-	screen  *Screen
-	reader  *normal.Reader
-	matcher *multi.Matcher
-	fuzzy   fuzzy.Work
-	model   *ngram.Work
-	matches []multi.Hit
-	cells   []terms
-	byCell  [][]int32 // rules that matched in each cell, each once
-	ev      evidence
+	screen   *Screen
+	reader   *normal.Reader
+	matcher  *multi.Matcher
+	fuzzy    fuzzy.Work
+	model    *ngram.Work
+	matches  []multi.Hit
+	searches []*multi.Search // of each rule, made when it first matches
+	quotes   quoteSearch
+	cells    []terms
+	byCell   [][]int32 // rules that matched in each cell, each once
+	ev       evidence
 }
 
 // gather collects the evidence of one view. The result is good until the next
@@ -158,18 +160,26 @@ func (s *Screen) holds(text []byte, m multi.Hit) bool {
 
 // begin returns where the match of an event begins: the last match that begins
 // before its end and reaches it.
-func (s *Screen) begin(text []byte, e event) int {
-	re := s.rules[e.rule].re
+func (w *worker) begin(text []byte, e event) int {
+	find := w.search(e.rule)
 	from, end := max(0, int(e.end)-longestMatch), int(e.end)
 	part := text[from:min(len(text), end+after)]
 	start := from
 	for at := 0; from+at < end; {
-		loc := re.FindIndex(part[at:])
-		if loc == nil || from+at+loc[0] >= end {
+		a, b := find.Find(part[at:])
+		if a < 0 || from+at+a >= end {
 			break
 		}
-		start = from + at + loc[0]
-		at += max(loc[1], loc[0]+1)
+		start = from + at + a
+		at += max(b, a+1)
 	}
 	return start
+}
+
+// search gives the finder's memory for a rule, made when it first matches.
+func (w *worker) search(rule int32) *multi.Search {
+	if w.searches[rule] == nil {
+		w.searches[rule] = w.screen.rules[rule].finder.NewSearch()
+	}
+	return w.searches[rule]
 }

@@ -40,7 +40,7 @@ func (g *group) add(step int, part, text string) {
 func (s *Screen) Check(in check.Input) check.Result {
 	var r check.Result
 	w := s.borrow()
-	defer s.workers.Put(w)
+	defer s.giveBack(w)
 	for _, g := range groups(in.Plan, in.Site) {
 		for _, p := range g.pieces {
 			r.Parts = append(r.Parts, p.name())

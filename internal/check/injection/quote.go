@@ -2,8 +2,11 @@ package injection
 
 import (
 	"bytes"
-	"regexp"
+	"fmt"
+	"regexp/syntax"
 	"slices"
+
+	"interlock/internal/check/injection/multi"
 )
 
 // A text may speak of an attack without being one: a report, a lesson, a test.
@@ -11,12 +14,34 @@ import (
 // stands inside quotation marks, the words around it report or teach, none of
 // them asks for it to be carried out, and without the quotation nothing is
 // left. The score then stays below the gate but never below advisory.
-var (
-	reporting = regexp.MustCompile(`\b(?:report(?:s|ed)?|log|logged|record(?:ed)?|incident|flag(?:ged)?|block(?:ed)?|quot(?:e|es|ed|ing)|examples?|samples?|test set|test case|training|train|slides?|lecture|handout|lesson|poster|said|says|saying|reads|typed|contain(?:s|ed|ing)?|sentence|sticky note|caught|detect(?:ed|s)?|spot|recogni[sz]e|classifier|filter|phishing|suspicious|was that right|archive|quarantined?)\b`)
-	ordering  = regexp.MustCompile(`\b(?:execut(?:e|es|ing)|follow|obey|comply|carry (?:it|them|this|that) out|carry out|do (?:what|as)|decode|concatenate|join|act on|as (?:it|the text) says|then do|your next)\b`)
-	nearby    = regexp.MustCompile(`\b(?:run|runs|apply|perform|put (?:them|the)|together|must|do (?:it|this|that))\b`)
-	denying   = regexp.MustCompile(`\b(?:do not|don.t|not|never|was not|were not|nobody)(?: to)? (?:do (?:that|it|so|this)|act(?:ed)? on|follow(?:ed)?|obey(?:ed)?|execut(?:e|ed)|carr(?:y|ied) (?:it |them )?out|compl(?:y|ied)|run|be followed)`)
+const (
+	reporting = `\b(?:report(?:s|ed)?|log|logged|record(?:ed)?|incident|flag(?:ged)?|block(?:ed)?|quot(?:e|es|ed|ing)|examples?|samples?|test set|test case|training|train|slides?|lecture|handout|lesson|poster|said|says|saying|reads|typed|contain(?:s|ed|ing)?|sentence|sticky note|caught|detect(?:ed|s)?|spot|recogni[sz]e|classifier|filter|phishing|suspicious|was that right|archive|quarantined?)\b`
+	ordering  = `\b(?:execut(?:e|es|ing)|follow|obey|comply|carry (?:it|them|this|that) out|carry out|do (?:what|as)|decode|concatenate|join|act on|as (?:it|the text) says|then do|your next)\b`
+	nearby    = `\b(?:run|runs|apply|perform|put (?:them|the)|together|must|do (?:it|this|that))\b`
+	denying   = `\b(?:do not|don.t|not|never|was not|were not|nobody)(?: to)? (?:do (?:that|it|so|this)|act(?:ed)? on|follow(?:ed)?|obey(?:ed)?|execut(?:e|ed)|carr(?:y|ied) (?:it |them )?out|compl(?:y|ied)|run|be followed)`
 )
+
+// aboutQuotes are the finders of those words.
+type aboutQuotes struct{ reporting, ordering, nearby, denying *multi.Finder }
+
+func newAboutQuotes() (a aboutQuotes, err error) {
+	for _, f := range []struct {
+		to      **multi.Finder
+		pattern string
+	}{{&a.reporting, reporting}, {&a.ordering, ordering}, {&a.nearby, nearby}, {&a.denying, denying}} {
+		if *f.to, err = multi.NewFinder(f.pattern, syntax.Perl); err != nil {
+			return a, fmt.Errorf("words about quotations: %w", err)
+		}
+	}
+	return a, nil
+}
+
+// quoteSearch is the working memory for them.
+type quoteSearch struct{ reporting, ordering, nearby, denying *multi.Search }
+
+func (a aboutQuotes) search() quoteSearch {
+	return quoteSearch{a.reporting.NewSearch(), a.ordering.NewSearch(), a.nearby.NewSearch(), a.denying.NewSearch()}
+}
 
 // A quotation in a text, in bytes between the marks.
 type quotation struct{ from, to int }
@@ -106,15 +131,15 @@ const mark = "thequotedtext"
 
 // reports reports whether the words around the quotations tell of them: in
 // each line with one or in the line before, and none asks for it to be done.
-func reports(plain []byte) bool {
-	if len(ordering.FindAllIndex(plain, -1)) > len(denying.FindAllIndex(plain, -1)) {
+func (q quoteSearch) reports(plain []byte) bool {
+	if q.ordering.Count(plain) > q.denying.Count(plain) {
 		return false
 	}
 	var last []byte
 	for line := range bytes.Lines(plain) {
 		if bytes.Contains(line, []byte(mark)) {
 			around := slices.Concat(last, line)
-			if !reporting.Match(around) || len(nearby.FindAllIndex(line, -1)) > len(denying.FindAllIndex(line, -1)) {
+			if at, _ := q.reporting.Find(around); at < 0 || q.nearby.Count(line) > q.denying.Count(line) {
 				return false
 			}
 		}
@@ -138,7 +163,7 @@ func (w *worker) unquoted(text []byte) (rest remainder, ok bool) {
 	}
 	rest.text = append(rest.text, text[at:]...)
 	views, _ := w.reader.Views(rest.text)
-	if !reports(views[0].Text) {
+	if !w.quotes.reports(views[0].Text) {
 		return rest, false
 	}
 	for i, v := range views {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"interlock/internal/check/injection/multi"
 	"interlock/internal/check/injection/normal"
 	"interlock/internal/strict"
 	"interlock/internal/verdict"
@@ -32,7 +33,7 @@ type Rule struct {
 	Match     []string // examples it must match
 	Pass      []string // examples it must not match
 
-	re     *regexp.Regexp // the pattern, for where a match begins
+	finder *multi.Finder  // the pattern, for where a match begins
 	except *regexp.Regexp // what makes a match void; nil if nothing
 	file   string
 	line   int
@@ -149,7 +150,7 @@ func (l *ruleLoader) rule(n *strict.Node) error {
 	if r.Pattern, err = l.compilePattern(r.Pattern, raw); err != nil {
 		return l.fail(n.Field("pattern").Pos, "rule %s: %v", r.ID, err)
 	}
-	if r.re, err = regexp.Compile("(?sm)" + r.Pattern); err != nil {
+	if r.finder, err = multi.NewFinder(r.Pattern, ruleFlags); err != nil {
 		return l.fail(n.Field("pattern").Pos, "rule %s: %v", r.ID, err)
 	}
 	if except != "" {

@@ -143,7 +143,7 @@ func FuzzLoadRules(f *testing.F) {
 		rules, err := loadRules([]Source{{"x.yaml", []byte(data)}}, s.folder)
 		if err == nil {
 			for _, r := range rules {
-				if !(r.Severity > 0 && r.Severity <= 1) || r.re == nil {
+				if !(r.Severity > 0 && r.Severity <= 1) || r.finder == nil {
 					t.Fatalf("rule %+v was taken", r)
 				}
 			}

@@ -10,8 +10,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
-	"sync"
 
 	"interlock/internal/check/injection/fuzzy"
 	"interlock/internal/check/injection/multi"
@@ -54,8 +54,9 @@ type Screen struct {
 	stack     Calibration
 	folder    *normal.Folder
 	words     *normal.Words
+	quotes    aboutQuotes
 	digest    string
-	workers   sync.Pool
+	idle      chan *worker // not a sync.Pool: what a worker has learnt must outlive a garbage collection
 }
 
 // New builds a screen. A bad rule or phrase is an error with file and line.
@@ -77,6 +78,9 @@ func New(o Options) (*Screen, error) {
 	if s.folder, err = normal.NewFolder(); err != nil {
 		return nil, err
 	}
+	if s.quotes, err = newAboutQuotes(); err != nil {
+		return nil, err
+	}
 	if err := s.loadLibraries(o); err != nil {
 		return nil, err
 	}
@@ -84,7 +88,7 @@ func New(o Options) (*Screen, error) {
 		return nil, err
 	}
 	s.digest = s.digestOf(o)
-	s.workers.New = func() any { return s.newWorker() }
+	s.idle = make(chan *worker, runtime.GOMAXPROCS(0))
 	return s, nil
 }
 
@@ -178,12 +182,27 @@ func (s *Screen) Mode() Mode { return s.mode }
 func (s *Screen) newWorker() *worker {
 	return &worker{
 		screen: s, reader: normal.NewReader(s.folder, s.words), matcher: s.ruleSet.NewMatcher(multi.Limits{}),
-		model: &ngram.Work{},
+		model: &ngram.Work{}, searches: make([]*multi.Search, len(s.rules)), quotes: s.quotes.search(),
 	}
 }
 
-// borrow takes a worker; give it back with s.workers.Put.
-func (s *Screen) borrow() *worker { return s.workers.Get().(*worker) }
+// borrow takes a worker, which is to be given back.
+func (s *Screen) borrow() *worker {
+	select {
+	case w := <-s.idle:
+		return w
+	default:
+		return s.newWorker()
+	}
+}
+
+// giveBack keeps a worker for the next text, as many as can run at once.
+func (s *Screen) giveBack(w *worker) {
+	select {
+	case s.idle <- w:
+	default:
+	}
+}
 
 // gates returns the score that gates in the screen's mode.
 func (s *Screen) gates(g sigmas) float64 {

@@ -37,7 +37,7 @@ const (
 // Text screens one text.
 func (s *Screen) Text(text string) Verdict {
 	w := s.borrow()
-	defer s.workers.Put(w)
+	defer s.giveBack(w)
 	return w.text([]byte(text), screening{discount: true, plain: true})
 }
 
@@ -60,7 +60,7 @@ type worst struct {
 func (w *worker) text(text []byte, how screening) Verdict {
 	s := w.screen
 	views, gaps := w.reader.Views(text)
-	v := Verdict{Unread: slices.Clone(gaps)}
+	v := Verdict{Unread: append([]normal.Gap(nil), gaps...)}
 	top := worst{gate: -1, terms: terms{model: ngram.Nothing}}
 	addresses := false
 	for i, view := range views {
@@ -105,7 +105,7 @@ func (w *worker) raise(top *worst, ev *evidence) {
 		}
 	}
 	if worst.rule >= 0 {
-		start, end = s.begin(ev.view.Text, worst), int(worst.end)
+		start, end = w.begin(ev.view.Text, worst), int(worst.end)
 	}
 	top.start, top.end = ev.view.Span(start, end)
 }
@@ -122,7 +122,7 @@ func (w *worker) findings(to []verdict.Finding, ev *evidence) []verdict.Finding 
 		if len(to) >= mostFindings || has(to, r.ID) {
 			continue
 		}
-		start, end := ev.view.Span(s.begin(ev.view.Text, e), int(e.end))
+		start, end := ev.view.Span(w.begin(ev.view.Text, e), int(e.end))
 		to = append(to, verdict.Finding{
 			Rule: r.ID, Class: r.Concern, Score: r.Severity, Span: verdict.Span{Start: start, End: end},
 			Message: r.Class + ": " + r.Rationale + readAs(ev.view.Kind), Refs: r.Refs,

@@ -11,8 +11,10 @@
 package multi
 
 import (
+	"cmp"
 	"fmt"
 	"regexp/syntax"
+	"slices"
 )
 
 // A Hit says that a match of a pattern ends at a place.
@@ -136,10 +138,13 @@ const spacing = 64
 
 // Match appends the hits in text to hits: for each pattern that matches, the
 // end of its earliest-ending match, and further ends at least 64 bytes apart.
+// The order of the hits does not depend on what was read before.
 func (m *Matcher) Match(text []byte, hits []Hit) []Hit {
 	clear(m.last)
 	for i := range m.groups {
+		from := len(hits)
 		hits = m.match(i, text, hits)
+		slices.SortFunc(hits[from:], func(a, b Hit) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Pattern, b.Pattern)) })
 	}
 	return hits
 }

@@ -5,6 +5,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"unicode"
+	"unicode/utf8"
 )
 
 // What kind of rune stands before a place: it decides the empty-width tests.
@@ -27,6 +28,8 @@ type program struct {
 	sample  []rune   // one rune of each class; -1 for the end of text
 	kind    []uint8  // of each class
 	ascii   [128]uint16
+	pages   []page
+	pageOf  [(unicode.MaxRune + 1) >> 8]uint16
 }
 
 func newProgram(progs []*syntax.Prog, first int) (*program, error) {
@@ -78,6 +81,7 @@ func (p *program) cut() {
 		}
 		p.classOf = append(p.classOf, c)
 	}
+	p.paginate()
 	p.sample = append(p.sample, -1)
 	p.kind = append(p.kind, kindOther)
 	for r := range rune(128) {
@@ -169,12 +173,60 @@ func kindOf(r rune) uint8 {
 	}
 }
 
-func (p *program) class(r rune) uint16 {
-	i, found := slices.BinarySearch(p.breaks, r)
-	if !found {
-		i--
+// A page is the classes of 256 neighbouring runes.
+type page [256]uint16
+
+// paginate makes the table of classes. Most pages are of one class and shared.
+func (p *program) paginate() {
+	plain := map[uint16]uint16{} // the page that is all of one class
+	k := 0
+	for n := range p.pageOf {
+		first := rune(n << 8)
+		for k+1 < len(p.breaks) && p.breaks[k+1] <= first {
+			k++
+		}
+		id, ok := plain[p.classOf[k]]
+		same := k+1 == len(p.breaks) || p.breaks[k+1] > first+0xff
+		if !same || !ok {
+			id = uint16(len(p.pages))
+			p.pages = append(p.pages, p.page(first, k))
+			if same {
+				plain[p.classOf[k]] = id
+			}
+		}
+		p.pageOf[n] = id
 	}
-	return p.classOf[i]
+}
+
+// page makes the page that begins with rune first, in run k.
+func (p *program) page(first rune, k int) (pg page) {
+	for i := range pg {
+		for k+1 < len(p.breaks) && p.breaks[k+1] <= first+rune(i) {
+			k++
+		}
+		pg[i] = p.classOf[k]
+	}
+	return pg
+}
+
+func (p *program) class(r rune) uint16 { return p.pages[p.pageOf[r>>8]][r&0xff] }
+
+// classAt gives the class of the rune that begins b, and its length.
+func (p *program) classAt(b []byte) (class, size int) {
+	if b[0] < utf8.RuneSelf {
+		return int(p.ascii[b[0]]), 1
+	}
+	r, size := utf8.DecodeRune(b)
+	return int(p.class(r)), size
+}
+
+// kindBefore gives the kind of the rune before place i.
+func (p *program) kindBefore(text []byte, i int) uint8 {
+	if i == 0 {
+		return kindBegin
+	}
+	r, _ := utf8.DecodeLastRune(text[:i])
+	return kindOf(r)
 }
 
 // end is the class of the end of the text.
