@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -30,6 +31,8 @@ type gateway struct {
 	gate      *gate.Gate
 	live      *live.Store
 	upstreams []gate.Upstream
+	watch     *watch // until it is started what it reads is unknown
+	log       *slog.Logger
 }
 
 // newGateway wires the gate to an engine. The live state of the gate is from
@@ -52,6 +55,10 @@ func newGateway(e *env, eng *engine, ups []gate.Upstream, j grant.Journal, chang
 	o := gate.Options{
 		Site: func() *site.Site { return st.Profile }, Policy: gatePolicy(cfg), Verifier: eng.pipeline, Rechecker: &rechecker{site: st},
 		State: state, Journal: j, Pins: pins, Limits: eng.limits, Now: time.Now, Log: slog.New(slog.NewTextHandler(e.Stderr, nil)),
+	}
+	rec, recorded := j.(*recordJournal)
+	if recorded {
+		o.Alerter = rec
 	}
 	for _, u := range ups {
 		o.Servers = append(o.Servers, u.Name)
@@ -77,8 +84,18 @@ func newGateway(e *env, eng *engine, ups []gate.Upstream, j grant.Journal, chang
 	if err != nil {
 		return nil, err
 	}
-	state.OnWorse(g.Void)
-	return &gateway{gate: g, live: state, upstreams: ups}, nil
+	state.OnWorse(func(ctx context.Context, reason string) error {
+		err := g.Void(ctx, reason) // stopping waits for nothing
+		if recorded {
+			err = errors.Join(err, rec.void(ctx, reason))
+		}
+		return err
+	})
+	w, err := newWatch(e, cfg, st, ups, state, j, o.Log)
+	if err != nil {
+		return nil, err
+	}
+	return &gateway{gate: g, live: state, upstreams: ups, watch: w, log: o.Log}, nil
 }
 
 // gateSite picks the site the gate stands before.
@@ -185,7 +202,11 @@ func (r *rechecker) Recheck(_ context.Context, c gate.Call) []verdict.Finding {
 			ToolCalls: []plan.ToolCall{{Step: 1, Tool: c.Tool.Name, Arguments: c.Arguments}},
 		}
 	}
-	key := plan.Digest(p) + state.Digest()
+	var sandbox check.Standing
+	if r.site.Sandbox != nil {
+		sandbox = r.site.Sandbox()
+	}
+	key := plan.Digest(p) + state.Digest() + sandbox.String() + sandbox.Why
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if key == r.key && now.Sub(r.at) < recheckFor {
@@ -196,7 +217,7 @@ func (r *rechecker) Recheck(_ context.Context, c gate.Call) []verdict.Finding {
 	if c.Client.Agent != "" {
 		public.SubmittedBy.Agent = c.Client.Agent
 	}
-	in := check.Input{Plan: public, Site: r.site.Profile, State: state, Now: now}
+	in := check.Input{Plan: public, Site: r.site.Profile, State: state, Now: now, Sandbox: sandbox}
 	report, faults := check.Run(r.site.Checks, in)
 	findings := report.Findings
 	for _, f := range faults {
@@ -250,7 +271,11 @@ func mountGate(e *env, eng *engine, mux *http.ServeMux) (func(), error) {
 	if err != nil {
 		return none, badInput(err)
 	}
-	gw, err := newGateway(e, eng, ups, &recordJournal{log: eng.log}, nil)
+	j, err := newJournal(eng)
+	if err != nil {
+		return none, badInput(err)
+	}
+	gw, err := newGateway(e, eng, ups, j, nil)
 	if err != nil {
 		return none, badInput(err)
 	}
@@ -266,9 +291,11 @@ func mountGate(e *env, eng *engine, mux *http.ServeMux) (func(), error) {
 	mux.Handle("/v1/sites/", gw.stateHandler(tokens))
 	watched := make(chan struct{})
 	go func() { defer close(watched); gw.watchReviews(ctx, eng.log) }()
+	endWatch := gw.watch.start(ctx)
 	fmt.Fprintf(e.Stdout, "MCP    /mcp (%s), mode %s\n", strings.Join(names(ups), ", "), cfg.Mode)
 	return sync.OnceFunc(func() {
 		_ = h.Close()
+		endWatch()
 		cancel()
 		<-watched
 	}), nil

@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"interlock/internal/gate"
 	"interlock/internal/gate/grant"
 	"interlock/internal/gate/live"
 	"interlock/internal/plan"
@@ -15,7 +17,19 @@ import (
 // A recordJournal keeps the gate's events in the tamper-evident record (C26):
 // each whole, for the gate to rebuild from, and in the same append those that
 // auditors know under names of their own.
-type recordJournal struct{ log *record.Log }
+type recordJournal struct {
+	log  *record.Log
+	site string // the gate's
+}
+
+// newJournal returns the journal of the engine's gate in the engine's record.
+func newJournal(eng *engine) (*recordJournal, error) {
+	st, err := gateSite(eng)
+	if err != nil {
+		return nil, err
+	}
+	return &recordJournal{eng.log, st.Profile.ID}, nil
+}
 
 // Append implements grant.Journal.
 func (j *recordJournal) Append(ctx context.Context, e grant.Event) error {
@@ -23,13 +37,14 @@ func (j *recordJournal) Append(ctx context.Context, e grant.Event) error {
 	if err != nil {
 		return fmt.Errorf("recording %s: %w", e.Kind, err)
 	}
-	events := append([]record.Event{record.Execution{Decision: e.Plan, What: string(e.Kind), Body: body}}, known(e)...)
+	events := append([]record.Event{record.Execution{Decision: e.Plan, What: string(e.Kind), Body: body}}, j.known(e)...)
 	_, err = j.log.Append(ctx, events...)
 	return err
 }
 
-// known gives the events that auditors know of what has happened.
-func known(e grant.Event) []record.Event {
+// known gives the events that auditors know of what has happened, and those
+// that people are asked about.
+func (j *recordJournal) known(e grant.Event) []record.Event {
 	done := func(status string) []record.Event {
 		return []record.Event{record.Done{Decision: e.Plan, Call: e.CallID, Status: status, Detail: e.Reason}}
 	}
@@ -44,29 +59,70 @@ func known(e grant.Event) []record.Event {
 		}}
 	case grant.KindSent:
 		return []record.Event{record.Sent{Decision: e.Plan, Grant: e.Grant, Call: e.CallID, Server: e.Server, Tool: e.Tool, Arguments: e.Body}}
-	case grant.KindDone, grant.KindFailed, grant.KindUnknown:
+	case grant.KindDone:
 		return done(string(e.Kind))
+	case grant.KindFailed, grant.KindUnknown:
+		return append(done(string(e.Kind)), j.attention(e))
+	case grant.KindDeviation, grant.KindSuspended:
+		return []record.Event{j.attention(e)}
 	case grant.KindWithdrawn:
 		return done("failed")
 	case grant.KindPins:
-		return []record.Event{record.ToolPinned{Server: e.Server, Tool: e.Tool, Status: "quarantined"}}
-	case live.KindStop, live.KindRearm:
-		return []record.Event{record.StateChanged{Name: "estop", Value: string(e.Kind), Source: e.Requester, At: e.At}}
+		return []record.Event{record.ToolPinned{Server: e.Server, Tool: e.Tool, Status: "quarantined"}, j.attention(e)}
+	case live.KindStop:
+		return j.stop(e, record.StopValue)
+	case live.KindRearm:
+		return j.stop(e, "rearm")
 	case live.KindReading:
-		return readings(e)
+		return j.readings(e)
 	default: // auditors find it as the gate's own event
 		return nil
 	}
 }
 
-func readings(e grant.Event) []record.Event {
+func (j *recordJournal) stop(e grant.Event, value string) []record.Event {
+	return []record.Event{record.StateChanged{Site: j.site, Name: record.StopName, Value: value, Source: e.Requester, At: e.At}}
+}
+
+// void records that everything at the site has been taken away (C20): the
+// queue of people, and a gate that starts later, read it from there.
+func (j *recordJournal) void(ctx context.Context, reason string) error {
+	_, err := j.log.Append(context.WithoutCancel(ctx), record.Voided{Site: j.site, Reason: reason, At: time.Now()})
+	return err
+}
+
+// attention makes a matter for people of an event. An unknown call has one
+// matter, under the call's own id.
+func (j *recordJournal) attention(e grant.Event) record.Event {
+	id := e.CallID
+	if e.Kind != grant.KindUnknown || id == "" {
+		id = grant.NewID("m-")
+	}
+	return record.Attention{
+		Matter: id, What: string(e.Kind), Decision: e.Plan, Grant: e.Grant, Call: e.CallID, Site: j.site, Server: e.Server, Tool: e.Tool, Reason: e.Reason,
+	}
+}
+
+// Alert implements gate.Alerter. What is in the journal is a matter already;
+// what is not becomes one here.
+func (j *recordJournal) Alert(ctx context.Context, a gate.Alert) {
+	switch a.Kind {
+	case grant.KindUnknown, grant.KindDeviation, grant.KindSuspended, grant.KindFailed, grant.KindPins:
+		return
+	default:
+	}
+	// The gate has logged the alert; where the record cannot be written nothing is granted either.
+	_, _ = j.log.Append(context.WithoutCancel(ctx), j.attention(grant.Event{Kind: a.Kind, Plan: a.Plan, Grant: a.Grant, Server: a.Server, Tool: a.Tool, Reason: a.Reason}))
+}
+
+func (j *recordJournal) readings(e grant.Event) []record.Event {
 	var values map[string]string
 	if json.Unmarshal(e.Body, &values) != nil {
 		return nil
 	}
 	var out []record.Event
 	for name, v := range values {
-		out = append(out, record.StateChanged{Name: name, Value: v, Source: e.Requester, At: e.At})
+		out = append(out, record.StateChanged{Site: j.site, Name: name, Value: v, Source: e.Requester, At: e.At})
 	}
 	return out
 }
@@ -102,7 +158,8 @@ func (j *recordJournal) Replay(ctx context.Context, visit func(grant.Event) erro
 // which another process may have written.
 const reviewPoll = 500 * time.Millisecond
 
-// watchReviews hands people's decisions to the gate.
+// watchReviews hands people's decisions to the gate: on plans, and on calls
+// nobody knew the outcome of.
 func (gw *gateway) watchReviews(ctx context.Context, log *record.Log) {
 	tick := time.NewTicker(reviewPoll)
 	defer tick.Stop()
@@ -113,16 +170,22 @@ func (gw *gateway) watchReviews(ctx context.Context, log *record.Log) {
 			return
 		case <-tick.C:
 		}
-		entries, err := log.Proven(ctx, record.Query{Kinds: []record.Kind{record.KindReviewed}, From: next})
+		entries, err := log.Proven(ctx, record.Query{Kinds: []record.Kind{record.KindReviewed, record.KindResolved}, From: next})
 		if err != nil {
 			continue // nothing is granted on what cannot be read
 		}
 		for _, entry := range entries {
 			next = entry.Seq + 1
-			if ev, err := entry.Event(); err == nil {
-				if r, ok := ev.(record.Reviewed); ok {
-					gw.reviewed(ctx, log, r)
-				}
+			ev, err := entry.Event()
+			if err != nil {
+				continue
+			}
+			switch r := ev.(type) {
+			case record.Reviewed:
+				gw.reviewed(ctx, log, r)
+			case record.Resolved:
+				gw.resolved(ctx, r)
+			default: // not asked for
 			}
 		}
 	}
@@ -141,9 +204,37 @@ func (gw *gateway) reviewed(ctx context.Context, log *record.Log, r record.Revie
 	if !time.Now().Before(r.Expires) {
 		return
 	}
+	if void, err := voidedSince(ctx, log, r.Decision); err != nil || void != nil {
+		return // the plan was approved for another state of the site (C20)
+	}
 	// The planner sees with plan_status why an approved plan could not be
 	// granted; a plan of the HTTP API alone is not known here.
 	_, _ = gw.gate.Approve(ctx, r.Decision, r.Reviewer)
+}
+
+// voidedSince says what has taken a decision's standing away; nil if nothing
+// has.
+func voidedSince(ctx context.Context, log *record.Log, id string) (*record.Voided, error) {
+	d, err := log.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if d.Decided == nil {
+		return nil, fmt.Errorf("decision %s: %w", id, record.ErrNotFound)
+	}
+	return log.VoidedAfter(ctx, d.Decided.Report.Case.Site, d.DecidedSeq)
+}
+
+// resolved acts on a person's word on an unknown call. One that the gate has
+// heard before, or a matter that is no call, changes nothing.
+func (gw *gateway) resolved(ctx context.Context, r record.Resolved) {
+	switch outcome := grant.SlotState(r.Outcome); outcome {
+	case grant.Done, grant.Failed:
+		if err := gw.gate.Resolve(ctx, r.Matter, r.Reviewer, outcome, r.Note); err != nil && !errors.Is(err, grant.ErrNotUnknown) {
+			gw.log.ErrorContext(ctx, "a resolved call stays unknown", "call", r.Matter, "error", err)
+		}
+	default:
+	}
 }
 
 // restore takes a plan up again that an earlier process has judged.

@@ -72,7 +72,11 @@ func (t *tour) connect(ctx context.Context, eng *engine) error {
 		return err
 	}
 	ups := []gate.Upstream{{Name: "lab", URL: labURL}}
-	if t.gw, err = newGateway(t.e, eng, ups, &recordJournal{log: eng.log}, func(o *gate.Options) { o.Policy.FirstContact = true }); err != nil {
+	j, err := newJournal(eng)
+	if err != nil {
+		return err
+	}
+	if t.gw, err = newGateway(t.e, eng, ups, j, func(o *gate.Options) { o.Policy.FirstContact = true }); err != nil {
 		return err
 	}
 	planner := func(*http.Request) (gate.Client, error) {

@@ -47,6 +47,7 @@ func (c *mcpCmd) Run(e *env) error {
 	} else {
 		fmt.Fprintln(e.Stderr, "interlock: decisions are not recorded: run interlock init for a store. Calls are kept in a journal.")
 	}
+	defer gw.watch.start(e.Ctx)()
 	server, err := wire.Start(e.Ctx, up.Command)
 	if err != nil {
 		return badInput(err)
@@ -64,7 +65,11 @@ func (c *mcpCmd) Run(e *env) error {
 // journal keeps the gate's events in the record where there is one.
 func (c *mcpCmd) journal(eng *engine) (grant.Journal, func(), error) {
 	if eng.log != nil {
-		return &recordJournal{log: eng.log}, func() {}, nil
+		j, err := newJournal(eng)
+		if err != nil {
+			return nil, nil, err
+		}
+		return j, func() {}, nil
 	}
 	file, err := journal.Open(filepath.Join(filepath.Dir(eng.config.Gate.Pins), "gate-"+filepath.Base(c.Name)+".jsonl"))
 	if err != nil {

@@ -98,6 +98,7 @@ type Policy struct {
 	Sampling      bool          // servers may ask the client's model
 	Elicitation   bool          // servers may ask the client; else such a question goes to a person
 	GrantTTL      time.Duration // life of a grant
+	QuestionTTL   time.Duration // longest a plan may wait for a person and still be granted
 	MaxWait       time.Duration // longest submit_plan may wait
 	PinMaxAge     time.Duration // longest a server's tool list is believed without asking again
 	SafePerMinute int           // rate limit of safe actions, each client (C31)
@@ -122,7 +123,7 @@ type Pair struct {
 // DefaultPolicy returns the strict defaults.
 func DefaultPolicy() Policy {
 	return Policy{
-		Mode: Strict, GrantTTL: 30 * time.Minute, MaxWait: 55 * time.Second, PinMaxAge: time.Minute,
+		Mode: Strict, GrantTTL: 30 * time.Minute, QuestionTTL: 24 * time.Hour, MaxWait: 55 * time.Second, PinMaxAge: time.Minute,
 		SafePerMinute: 120, ResultTimeout: 2 * time.Minute, Reformulations: 3, Pending: 16,
 		Meta: []string{
 			"progressToken", "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientInfo",
@@ -131,7 +132,7 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// Options is what a gate is made of. Screener and Alerter may be nil.
+// Options is what a gate is made of. Screener, Alerter and Claimer may be nil.
 type Options struct {
 	Site      func() *site.Site // the profile in force; never nil
 	Policy    Policy
@@ -143,6 +144,7 @@ type Options struct {
 	Pins      *pin.Store
 	Screener  Screener
 	Alerter   Alerter
+	Claimer   Claimer
 	Limits    plan.Limits
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -160,17 +162,23 @@ type Gate struct {
 
 	asking *questions
 
+	life    context.Context //nolint:containedctx // of what the gate does on its own account
+	end     context.CancelFunc
+	watches sync.WaitGroup
+
 	mu  sync.Mutex
 	ups map[string]Upstream // those a handler serves, by name
 }
 
-// New builds a gate and recovers what the journal says. A part that is missing
+// New builds a gate and recovers what the journal says. What the gate does on
+// its own account ends with ctx, or with Close. A part that is missing
 // is an error: a gate is never silently weaker (C30).
 func New(ctx context.Context, o Options) (*Gate, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("building the gate: %w", err)
 	}
 	g := &Gate{o: o, rate: newRates(o.Now), seen: newHistory(), reads: newReadings(), asking: &questions{open: map[string]grant.Permit{}}}
+	g.life, g.end = context.WithCancel(ctx)
 	g.book = grant.NewBook(o.Journal, o.Now, func() string { return o.Site().Digest }, g.matches)
 	g.plans = newPlans(o.Now)
 	g.lists = newCatalog(o.Pins, o.Now, o.Policy.PinMaxAge)
@@ -219,7 +227,7 @@ func (p Policy) check(now time.Time) error {
 	default:
 		return fmt.Errorf("mode %q is not known: expected strict, guided or shadow", p.Mode)
 	}
-	if p.GrantTTL <= 0 || p.MaxWait <= 0 || p.PinMaxAge <= 0 || p.SafePerMinute <= 0 || p.ResultTimeout <= 0 || p.Reformulations <= 0 || p.Pending <= 0 {
+	if p.GrantTTL <= 0 || p.QuestionTTL <= 0 || p.MaxWait <= 0 || p.PinMaxAge <= 0 || p.SafePerMinute <= 0 || p.ResultTimeout <= 0 || p.Reformulations <= 0 || p.Pending <= 0 {
 		return errors.New("a time, rate or quota of the policy is not above zero")
 	}
 	return nil

@@ -42,6 +42,7 @@ type entry struct {
 	report verdict.Report
 	grant  string // id of the grant, "" if none
 	site   string // site version it was judged under
+	taken  bool   // a person approved it and the grant is being made
 }
 
 // plans are the plans submitted to this gate.

@@ -16,7 +16,8 @@ import (
 // submit has a plan judged, apart from the connection it came on: no
 // connection is held for judges, and a client that goes away stops nothing
 // but its own waiting (C18).
-func (g *Gate) submit(ctx context.Context, c Client, p *plan.Plan) (*entry, *denial) {
+func (s *Session) submit(ctx context.Context, p *plan.Plan) (*entry, *denial) {
+	g, c := s.g, s.client
 	if g.o.State.Live().EStop {
 		return nil, deny("stopped", "an emergency stop is in force: plans wait until a person re-arms")
 	}
@@ -24,20 +25,24 @@ func (g *Gate) submit(ctx context.Context, c Client, p *plan.Plan) (*entry, *den
 	if err != nil {
 		return nil, deny("arguments", "%v", err)
 	}
-	s := plan.Submission{Plan: p, Requester: c.Requester, Agent: c.Agent, Received: g.o.Now()}
-	if d := g.quota(ctx, s); d != nil {
+	if err := g.expectable(p); err != nil {
+		return nil, deny("arguments", "%v", err)
+	}
+	sub := plan.Submission{Plan: p, Requester: c.Requester, Agent: c.Agent, Received: g.o.Now()}
+	if d := g.quota(ctx, sub); d != nil {
 		return nil, d
 	}
-	e, fresh := g.plans.add(s, plan.Digest(p), g.o.Site().Digest)
+	e, fresh := g.plans.add(sub, plan.Digest(p), g.o.Site().Digest)
 	if fresh {
-		go g.judge(context.WithoutCancel(ctx), e, ends)
+		go s.judge(context.WithoutCancel(ctx), e, ends)
 	}
 	return e, nil
 }
 
 // judge verifies a plan at each of its ends and settles what follows.
-func (g *Gate) judge(ctx context.Context, e *entry, ends []*plan.Plan) {
+func (s *Session) judge(ctx context.Context, e *entry, ends []*plan.Plan) {
 	defer close(e.done)
+	g, found := s.g, s.before(ctx, e)
 	type answer struct {
 		report verdict.Report
 		err    error
@@ -45,7 +50,7 @@ func (g *Gate) judge(ctx context.Context, e *entry, ends []*plan.Plan) {
 	answers := make(chan answer, len(ends))
 	for i, p := range ends {
 		s := e.sub
-		s.ID = e.id // the decision is found under the id the planner was given
+		s.ID, s.Findings = e.id, found // the decision is found under the id the planner was given
 		if i > 0 {
 			s.ID += highEnd
 		}
@@ -157,11 +162,15 @@ func (g *Gate) grant(ctx context.Context, e *entry, r verdict.Report, by string)
 	if s.Digest != e.site {
 		return grant.Grant{}, errors.New("the site profile has changed since the plan was judged: submit it again")
 	}
-	slots, err := g.slots(ctx, e.sub.Plan.ToolCalls)
+	rest, err := g.rest(e)
 	if err != nil {
 		return grant.Grant{}, err
 	}
-	abort, err := g.slots(ctx, e.sub.Plan.OnAbort)
+	slots, err := g.slots(ctx, e.sub.Plan.ToolCalls, rest.Calls)
+	if err != nil {
+		return grant.Grant{}, err
+	}
+	abort, err := g.slots(ctx, e.sub.Plan.OnAbort, rest.OnAbort)
 	if err != nil {
 		return grant.Grant{}, fmt.Errorf("on_abort: %w", err)
 	}
@@ -170,7 +179,7 @@ func (g *Gate) grant(ctx context.Context, e *entry, r verdict.Report, by string)
 	}
 	return g.book.Open(ctx, grant.Grant{
 		Plan: e.id, Decision: r.ID, Digest: e.digest, Site: s.ID, SiteVersion: s.Digest, Decided: decidedWith(r),
-		Requester: e.sub.Requester, ApprovedBy: by, Expires: g.o.Now().Add(g.o.Policy.GrantTTL), Slots: slots, OnAbort: abort,
+		Requester: e.sub.Requester, ApprovedBy: by, Expires: g.o.Now().Add(g.o.Policy.GrantTTL), Slots: slots, OnAbort: abort, Claims: rest.Claims,
 	})
 }
 
@@ -179,7 +188,7 @@ func decidedWith(r verdict.Report) string {
 	return strings.Join([]string{d.Engine, d.Policy, d.Site, d.State, d.Checks, d.Graph, d.Prompts, strings.Join(d.Models, ",")}, "/")
 }
 
-func (g *Gate) slots(ctx context.Context, calls []plan.ToolCall) ([]grant.Slot, error) {
+func (g *Gate) slots(ctx context.Context, calls []plan.ToolCall, digests []map[string]string) ([]grant.Slot, error) {
 	var out []grant.Slot
 	for i, c := range calls {
 		server := g.server(c.Tool)
@@ -201,9 +210,13 @@ func (g *Gate) slots(ctx context.Context, calls []plan.ToolCall) ([]grant.Slot, 
 		if !ok {
 			return nil, fmt.Errorf("call %d: the definition of %s waits for a person's approval", i+1, c.Tool)
 		}
-		out = append(out, grant.NewSlot(c, server, c.Tool, live.Digest))
+		slot := grant.NewSlot(c, server, c.Tool, live.Digest)
+		if slot.Expect, err = g.expect(c); err != nil {
+			return nil, fmt.Errorf("call %d: expect: %w", i+1, err)
+		}
+		out = append(out, slot)
 	}
-	return out, nil
+	return out, g.bind(out, calls, digests)
 }
 
 // legalOrder refuses a plan whose own calls are a forbidden pair.
@@ -250,8 +263,8 @@ func (g *Gate) Approve(ctx context.Context, planID, reviewer string) (PlanView, 
 		return PlanView{}, ErrBlocked
 	case g.o.State.Live().EStop:
 		return PlanView{}, errors.New("an emergency stop is in force: re-arm first")
-	case g.o.Now().Sub(v.since) > g.o.Policy.GrantTTL:
-		return PlanView{}, errors.New("the plan has waited longer than a grant lives: submit it again")
+	case g.o.Now().Sub(v.since) > g.o.Policy.QuestionTTL:
+		return PlanView{}, errors.New("the plan has waited longer than a question to a person may: submit it again")
 	}
 	if len(v.sub.Plan.ToolCalls) == 0 {
 		state, why := g.unbound()
@@ -261,8 +274,8 @@ func (g *Gate) Approve(ctx context.Context, planID, reviewer string) (PlanView, 
 	if findings := g.recheckPlan(ctx, v); verdict.WorstLevel(findings) == verdict.Block {
 		return PlanView{}, fmt.Errorf("the checks have tightened since: %w", ErrBlocked)
 	}
-	taken := false
-	g.plans.set(e, func(e *entry) { taken, e.state = e.state == stateEscalated, stateAccepted })
+	taken := false // the planner reads "accepted" only once there is a grant
+	g.plans.set(e, func(e *entry) { taken, e.taken = e.state == stateEscalated && !e.taken, true })
 	if taken {
 		g.give(ctx, e, v.report, reviewer)
 	}

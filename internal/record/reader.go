@@ -175,6 +175,7 @@ type Dossier struct {
 	Reviewed   *Reviewed // nil while no person has decided
 	ReceivedAt time.Time // our clock
 	DecidedAt  time.Time
+	DecidedSeq int64 // where the decision stands in the log
 	ReviewedAt time.Time
 	Entries    []Entry // all events of the decision in order, later ones included
 }
@@ -262,7 +263,7 @@ func (d *Dossier) add(e Entry) error {
 		}
 		d.Received, d.ReceivedAt = &event, e.At
 	case Decided:
-		d.Decided, d.DecidedAt = &event, e.At
+		d.Decided, d.DecidedAt, d.DecidedSeq = &event, e.At, e.Seq
 	case Reviewed:
 		d.Reviewed, d.ReviewedAt = &event, e.At
 	case Checked, Judged, Ruled, Granted, Sent, Done, StateChanged, ToolPinned, TokenIssued, TokenRevoked, DocumentDecided, Attention, Resolved, Voided, Execution:

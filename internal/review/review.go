@@ -31,6 +31,7 @@ var (
 	ErrBlocked      = errors.New("a blocked plan cannot be approved: it must be reformulated")
 	ErrExpired      = errors.New("the question has expired: the plan must be submitted again")
 	ErrStale        = errors.New("the site has changed since the plan was judged: the plan must be submitted again")
+	ErrVoided       = errors.New("it was voided: a person must re-arm and the plan must be submitted again")
 	ErrSelf         = errors.New("nobody approves a plan that was submitted for them")
 	ErrNote         = errors.New("the note is not acceptable")
 )
@@ -149,20 +150,20 @@ func (q *Queue) Get(ctx context.Context, id string) (Item, error) {
 	if d.Received == nil || d.Decided == nil || d.Decided.Report.Decision.Outcome != verdict.Escalate {
 		return Item{}, fmt.Errorf("decision %s: %w", id, ErrNotEscalated)
 	}
-	return q.item(d), nil
+	return q.item(ctx, d), nil
 }
 
 // Of returns the review side of a dossier, or nil if the plan was not
 // escalated.
-func (q *Queue) Of(d record.Dossier) *Item {
+func (q *Queue) Of(ctx context.Context, d record.Dossier) *Item {
 	if d.Received == nil || d.Decided == nil || d.Decided.Report.Decision.Outcome != verdict.Escalate {
 		return nil
 	}
-	it := q.item(d)
+	it := q.item(ctx, d)
 	return &it
 }
 
-func (q *Queue) item(d record.Dossier) Item {
+func (q *Queue) item(ctx context.Context, d record.Dossier) Item {
 	rep := d.Decided.Report
 	it := Item{
 		ID: d.ID, Plan: d.Received.Plan, PlanDigest: d.Received.PlanDigest, PlanID: d.Received.PlanID, Site: rep.Case.Site,
@@ -180,7 +181,31 @@ func (q *Queue) item(d record.Dossier) Item {
 		it.Status = Pending
 	}
 	it.Barred = q.bar(it)
+	if it.Barred == nil {
+		it.Barred = q.voided(ctx, it.Site, d.DecidedSeq)
+	}
 	return it
+}
+
+// voided says whether a stop is in force at a site, or whether one, or a state
+// that got worse, came after a decision: the question was about another
+// state of the site (C20). What cannot be read bars too.
+func (q *Queue) voided(ctx context.Context, site string, decided int64) error {
+	stop, err := q.o.Log.Stopped(ctx, site)
+	if err != nil {
+		return err
+	}
+	if stop != nil {
+		return fmt.Errorf("%w: an emergency stop by %s is in force at %s since %s", ErrVoided, stop.Source, site, stop.At.UTC().Format(time.RFC3339))
+	}
+	v, err := q.o.Log.VoidedAfter(ctx, site, decided)
+	if err != nil {
+		return err
+	}
+	if v != nil {
+		return fmt.Errorf("%w: %s, at %s", ErrVoided, v.Reason, v.At.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // bar says why nobody may approve a plan now.

@@ -91,7 +91,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		wire.Review = s.reviewOf(d, false)
+		wire.Review = s.reviewOf(r.Context(), d, false)
 	}
 	return writeJSON(w, status, wire)
 }
@@ -255,11 +255,11 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 	}
 	rep := d.Decided.Report
 	if who.Role != identity.Reviewer {
-		return writeJSON(w, http.StatusOK, plannerWire{verdict.ToPlanner(rep), "decided", !s.o.Mediated, s.reviewOf(d, false)})
+		return writeJSON(w, http.StatusOK, plannerWire{verdict.ToPlanner(rep), "decided", !s.o.Mediated, s.reviewOf(r.Context(), d, false)})
 	}
 	return writeJSON(w, http.StatusOK, fullWire{
 		Wire: verdict.ToWire(rep), Status: "decided", Advisory: !s.o.Mediated, Requester: d.Received.Requester, PlanDigest: d.Received.PlanDigest,
-		Plan: string(d.Received.Plan), Review: s.reviewOf(d, true),
+		Plan: string(d.Received.Plan), Review: s.reviewOf(r.Context(), d, true),
 	})
 }
 
@@ -271,8 +271,8 @@ func mine(who identity.Principal, agent, requester string) bool {
 		(who.Role == identity.Agent && who.Name == agent && who.String() == requester)
 }
 
-func (s *Server) reviewOf(d record.Dossier, full bool) *reviewWire {
-	it := s.o.Queue.Of(d)
+func (s *Server) reviewOf(ctx context.Context, d record.Dossier, full bool) *reviewWire {
+	it := s.o.Queue.Of(ctx, d)
 	if it == nil {
 		return nil
 	}

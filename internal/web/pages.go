@@ -317,7 +317,7 @@ func (s *Server) dispose(w http.ResponseWriter, r *http.Request, sess session) e
 	id := r.PathValue("id")
 	_, err := s.o.Queue.Decide(r.Context(), sess.who, id, review.Disposition{Approve: approve, Note: note, PlanDigest: digest})
 	for _, refused := range []error{
-		review.ErrDecided, review.ErrOtherPlan, review.ErrBlocked, review.ErrExpired, review.ErrStale, review.ErrSelf, review.ErrNotEscalated,
+		review.ErrDecided, review.ErrOtherPlan, review.ErrBlocked, review.ErrExpired, review.ErrStale, review.ErrVoided, review.ErrSelf, review.ErrNotEscalated,
 	} {
 		if errors.Is(err, refused) {
 			return problem(http.StatusConflict, "%v", err)

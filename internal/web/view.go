@@ -86,7 +86,7 @@ func (s *Server) decision(w http.ResponseWriter, r *http.Request, sess session) 
 	if d.Decided != nil {
 		page.Report = d.Decided.Report
 		findings = page.Report.Case.Findings
-		page.Item = s.o.Queue.Of(d)
+		page.Item = s.o.Queue.Of(r.Context(), d)
 		page.Actions = page.Item != nil && page.Item.Reviewed == nil
 		for _, stage := range slices.Sorted(maps.Keys(page.Report.TimingsUS)) {
 			page.Timings = append(page.Timings, timing{stage, page.Report.TimingsUS[stage]})

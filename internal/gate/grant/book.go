@@ -25,7 +25,8 @@ type Book struct {
 
 	mu     sync.Mutex // owns what follows, and never held over an append
 	grants map[string]*Grant
-	order  []string // grant ids by age
+	order  []string                   // grant ids by age
+	rests  map[string]json.RawMessage // of plans not granted yet: what they rest on, by plan
 }
 
 // A Matcher decides whether the arguments of a call are those a slot allows:
@@ -37,7 +38,7 @@ func NewBook(j Journal, now func() time.Time, siteVersion func() string, match M
 	if match == nil {
 		match = Equal
 	}
-	return &Book{journal: j, now: now, version: siteVersion, match: match, grants: map[string]*Grant{}}
+	return &Book{journal: j, now: now, version: siteVersion, match: match, grants: map[string]*Grant{}, rests: map[string]json.RawMessage{}}
 }
 
 // Equal matches arguments that are the same JSON value.
@@ -75,6 +76,7 @@ func (b *Book) Open(ctx context.Context, g Grant) (Grant, error) {
 func (b *Book) add(g *Grant) {
 	b.grants[g.ID] = g
 	b.order = append(b.order, g.ID)
+	delete(b.rests, g.Plan)
 }
 
 func (b *Book) append(ctx context.Context, e Event) error {
@@ -180,7 +182,7 @@ func (b *Book) find(ask Ask) (Permit, *Refusal, []string) {
 	}
 	var wait *Refusal
 	for _, g := range open {
-		r := b.take(g, ask)
+		r := b.take(g, ask, g.next())
 		switch {
 		case r == nil:
 			i := g.next()
@@ -200,9 +202,8 @@ func (b *Book) find(ask Ask) (Permit, *Refusal, []string) {
 }
 
 // take reports whether the call is the next one of an open grant.
-func (b *Book) take(g *Grant, ask Ask) *Refusal {
+func (b *Book) take(g *Grant, ask Ask, i int) *Refusal {
 	r := &Refusal{Code: "deviation", Plan: g.Plan, Grant: g.ID, OnAbort: g.OnAbort}
-	i := g.next()
 	if i < 0 {
 		r.Reason = fmt.Sprintf("every call of plan %s is done", g.Plan)
 		return r
@@ -211,6 +212,10 @@ func (b *Book) take(g *Grant, ask Ask) *Refusal {
 	r.Next = &s
 	if s.State == Sent {
 		r.Code, r.Reason = "wait", fmt.Sprintf("call %d of plan %s is still running: wait for its result", i+1, g.Plan)
+		return r
+	}
+	if s.State == Settling {
+		r.Code, r.Reason = "wait", fmt.Sprintf("call %d of plan %s is done, but what it is expected to do has not been seen yet: wait, and ask plan_status", i+1, g.Plan)
 		return r
 	}
 	if s.Server != ask.Server || s.Tool != ask.Tool {
@@ -269,7 +274,7 @@ func (b *Book) Prune() {
 	limit := b.now().Add(-keepEnded)
 	b.order = slices.DeleteFunc(b.order, func(id string) bool {
 		g := b.grants[id]
-		old := g.Expires.Before(limit) && !slices.ContainsFunc(g.Slots, func(s Slot) bool { return s.State == Unknown || s.State == Sent })
+		old := g.Expires.Before(limit) && !slices.ContainsFunc(g.Slots, func(s Slot) bool { return s.State == Unknown || s.State == Sent || s.State == Settling })
 		if old {
 			delete(b.grants, id)
 		}

@@ -31,9 +31,11 @@ type SlotState string
 const (
 	Planned SlotState = "planned"
 	Sent    SlotState = "sent"
-	Done    SlotState = "done"
-	Failed  SlotState = "failed"  // the server answered that it failed
-	Unknown SlotState = "unknown" // may or may not have happened: never repeated, a person decides
+	// Settling is done, but what the plan expects of it has not been seen yet.
+	Settling SlotState = "settling"
+	Done     SlotState = "done"
+	Failed   SlotState = "failed"  // the server answered that it failed, or what was expected did not come
+	Unknown  SlotState = "unknown" // may or may not have happened: never repeated, a person decides
 )
 
 // A Slot is one call of an accepted plan; it can be used once.
@@ -45,6 +47,31 @@ type Slot struct {
 	Pin    string          `json:"pin"`  // digest of the tool's definition at acceptance
 	State  SlotState       `json:"state"`
 	CallID string          `json:"call_id,omitempty"`
+
+	Expect *Expect           `json:"expect,omitempty"` // what must be seen after it
+	Refs   map[string]string `json:"refs,omitempty"`   // digest of what an argument names, by argument; "" could not be resolved (C35)
+}
+
+// An Expect is the postcondition of a slot: a number that another tool reads
+// comes into a band within a time.
+type Expect struct {
+	Server  string          `json:"server"`
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"args"` // as canonical JSON
+	Pointer string          `json:"pointer"`
+	Unit    string          `json:"unit,omitempty"`
+	Min     json.Number     `json:"min,omitempty"`
+	Max     json.Number     `json:"max,omitempty"`
+	Within  time.Duration   `json:"within_ns"`
+}
+
+// A Claim is a precondition of the plan that live state verified when it was
+// judged (C32).
+type Claim struct {
+	Kind   string `json:"kind"`
+	Step   int    `json:"step"` // 0: the plan as a whole
+	Text   string `json:"text"`
+	Source string `json:"source"` // the reading that verified it
 }
 
 // A Grant is the right to carry out one accepted plan. Everything that
@@ -62,13 +89,21 @@ type Grant struct {
 	Expires     time.Time `json:"expires"`
 	Slots       []Slot    `json:"slots"`
 	OnAbort     []Slot    `json:"on_abort,omitempty"`
+	Claims      []Claim   `json:"claims,omitempty"`
 	Status      Status    `json:"status"`
 	Why         string    `json:"why,omitempty"` // of a status that is not open
+	Held        string    `json:"-"`             // id of the unknown call that alone suspends the grant, "" if anything else does
 }
 
 // next returns the index of the first slot that is not done, -1 if all are.
 func (g *Grant) next() int {
 	return slices.IndexFunc(g.Slots, func(s Slot) bool { return s.State != Done })
+}
+
+// nextRead is next for a call that only reads: one that has no effect need not
+// wait until what an earlier call is expected to do has been seen.
+func (g *Grant) nextRead() int {
+	return slices.IndexFunc(g.Slots, func(s Slot) bool { return s.State != Done && s.State != Settling })
 }
 
 // begun reports whether any call has been sent.

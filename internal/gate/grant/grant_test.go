@@ -42,7 +42,7 @@ func TestC27_TheJournalIsTheBook(t *testing.T) {
 		var flying []grant.Permit
 		tools := []string{"a", "b", "c"}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
-			switch rapid.SampledFrom([]string{"open", "call", "call", "call", "end", "end", "void", "withdraw"}).Draw(t, "what") {
+			switch rapid.SampledFrom([]string{"open", "call", "call", "call", "end", "end", "void", "withdraw", "resolve"}).Draw(t, "what") {
 			case "open":
 				names := rapid.SliceOfN(rapid.SampledFrom(tools), 1, 3).Draw(t, "plan")
 				g, err := b.Open(ctx, grant.Grant{Plan: grant.NewID("d-"), Requester: "alice", SiteVersion: "v1", Expires: time.Now().Add(time.Hour), Slots: slots(names...), OnAbort: slots("stop")})
@@ -62,6 +62,18 @@ func TestC27_TheJournalIsTheBook(t *testing.T) {
 						t.Fatal(err)
 					}
 					flying = flying[1:]
+				}
+			case "resolve":
+				for _, g := range b.Unknowns() {
+					for _, s := range append(g.Slots, g.OnAbort...) {
+						if s.State != grant.Unknown {
+							continue
+						}
+						end := rapid.SampledFrom([]grant.SlotState{grant.Done, grant.Failed}).Draw(t, "said")
+						if _, err := b.Resolve(ctx, s.CallID, grant.Resolution{Outcome: end, By: "ana"}); err != nil {
+							t.Fatal(err)
+						}
+					}
 				}
 			case "void":
 				if err := b.VoidIf(ctx, "stop", func(grant.Grant) bool { return true }); err != nil {

@@ -101,7 +101,7 @@ func (b *Book) Finish(ctx context.Context, p Permit, end SlotState, reason strin
 	}
 	b.mu.Lock()
 	g, s := b.slot(p)
-	if s == nil || s.State != Sent {
+	if s == nil || (s.State != Sent && s.State != Settling) {
 		b.mu.Unlock()
 		return nil
 	}
@@ -120,12 +120,18 @@ func (b *Book) Finish(ctx context.Context, p Permit, end SlotState, reason strin
 // settle sets the state of a slot and what follows for its grant. mu is held.
 func (b *Book) settle(g *Grant, s *Slot, abort bool, end SlotState, reason string) {
 	s.State = end
+	if end == Failed && !abort {
+		g.Held = "" // whatever is known of another call later, this one ends the plan
+	}
 	if abort || g.Status != Open {
 		return
 	}
 	switch {
 	case end != Done:
 		g.Status, g.Why = Suspended, fmt.Sprintf("%s: the call is %s: %s", s.Tool, end, reason)
+		if end == Unknown {
+			g.Held = s.CallID
+		}
 	case g.next() < 0:
 		g.Status, g.Why = Finished, "every call is done"
 	}
@@ -175,6 +181,7 @@ func (b *Book) end(ctx context.Context, id string, status Status, kind Kind, rea
 	if g.Status == Open {
 		g.Status, g.Why = status, reason
 	}
+	g.Held = ""
 	e := Event{Kind: kind, Requester: g.Requester, Grant: id, Plan: g.Plan, Server: ask.Server, Tool: ask.Tool, Reason: reason, Body: argsJSON(ask.Args)}
 	b.mu.Unlock()
 	return b.append(ctx, e)
@@ -210,7 +217,11 @@ func (b *Book) Recover(ctx context.Context) ([]Grant, error) {
 		return nil, fmt.Errorf("reading the journal: %w", err)
 	}
 	for _, p := range lost {
-		if err := b.Finish(ctx, p, Unknown, "the gate ended before the call's result was recorded"); err != nil {
+		end, reason := Unknown, "the gate ended before the call's result was recorded"
+		if b.state(p) == Settling { // it has happened: whether it did what it should is what a person must see
+			end, reason = Failed, "the gate ended before what the call is expected to do was seen"
+		}
+		if err := b.Finish(ctx, p, end, reason); err != nil {
 			return nil, err
 		}
 	}
@@ -231,7 +242,7 @@ func inFlight(g *Grant) []Permit {
 			list = g.OnAbort
 		}
 		for i, s := range list {
-			if s.State == Sent {
+			if s.State == Sent || s.State == Settling {
 				lost = append(lost, Permit{Grant: g.ID, Plan: g.Plan, Slot: i, CallID: s.CallID, Step: s.Step, Abort: abort})
 			}
 		}
@@ -247,6 +258,10 @@ func (b *Book) apply(e Event) error {
 			return fmt.Errorf("grant %s: %w", e.Grant, err)
 		}
 		b.add(&g)
+		return nil
+	}
+	if e.Kind == KindRests {
+		b.rests[e.Plan] = e.Body
 		return nil
 	}
 	g := b.grants[e.Grant]
@@ -265,6 +280,7 @@ func (b *Book) apply(e Event) error {
 		if g.Status == Open {
 			g.Status, g.Why = Suspended, e.Reason
 		}
+		g.Held = ""
 	case KindVoided:
 		g.Status, g.Why = Void, e.Reason
 	default: // of a slot, or of no grant
@@ -278,12 +294,19 @@ func (b *Book) replaySlot(g *Grant, s *Slot, abort bool, e Event) {
 		s.State, s.CallID = Sent, e.CallID
 	case KindWithdrawn:
 		s.State, s.CallID = Planned, ""
+	case KindSettling:
+		s.State = Settling
 	case KindDone:
 		b.settle(g, s, abort, Done, e.Reason)
 	case KindFailed:
 		b.settle(g, s, abort, Failed, e.Reason)
 	case KindUnknown:
 		b.settle(g, s, abort, Unknown, e.Reason)
+	case KindAnswered:
+		var r Resolution
+		if json.Unmarshal(e.Body, &r) == nil {
+			b.resolve(g, s, abort, r)
+		}
 	default: // changes no slot
 	}
 }
@@ -306,8 +329,7 @@ func (b *Book) ReserveIfNext(ask Ask) (Permit, bool) {
 		if g.Requester != ask.Requester || b.usable(g) != nil || (ask.Handle != "" && ask.Handle != g.ID) {
 			continue
 		}
-		if b.take(g, ask) == nil {
-			i := g.next()
+		if i := g.nextRead(); b.take(g, ask, i) == nil {
 			s := &g.Slots[i]
 			s.State, s.CallID = Sent, NewID("c-")
 			return Permit{Grant: g.ID, Plan: g.Plan, Slot: i, CallID: s.CallID, Step: s.Step}, true
