@@ -16,6 +16,9 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks for an orderly end; a second one ends the program as
+	// usual, also where it waits for input that never comes.
+	context.AfterFunc(ctx, stop)
 	code := run(&env{
 		Ctx: ctx, Args: os.Args[1:], Getenv: os.Getenv,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

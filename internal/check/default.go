@@ -10,7 +10,7 @@ import (
 // caller.
 func Default(s *site.Site, limits plan.Limits) []Checker {
 	x := compile(s)
-	return []Checker{LimitSize{limits}, Provenance{x}, AllowList{x}, Limits{x}, Agreement{x}, Integrity{x}}
+	return []Checker{LimitSize{limits}, Provenance{x}, AllowList{x}, Limits{x}, Agreement{x}, Integrity{x}, Secrets{x}}
 }
 
 // Required returns the identifiers of the checks that must run to their end
