@@ -62,7 +62,7 @@ func (c *doctorCmd) examine(e *env) []diagnosis {
 	} else {
 		say("configuration", "note", "none; the defaults hold. interlock init makes one")
 	}
-	c.examineSites(cfg, say)
+	c.examineSites(e, cfg, say)
 	examineKnowledge(say)
 	if s, err := newScreen(cfg); err != nil {
 		say("screen", "fail", "%v", err)
@@ -76,7 +76,7 @@ func (c *doctorCmd) examine(e *env) []diagnosis {
 	return list
 }
 
-func (c *doctorCmd) examineSites(cfg *config.Config, say func(string, string, string, ...any)) {
+func (c *doctorCmd) examineSites(e *env, cfg *config.Config, say func(string, string, string, ...any)) {
 	set, id, err := loadSites(engineOptions{Site: c.Site, Config: cfg})
 	if err != nil {
 		say("sites", "fail", "%v", err)
@@ -88,10 +88,13 @@ func (c *doctorCmd) examineSites(cfg *config.Config, say func(string, string, st
 		}
 		s := set.Site(sid)
 		if s.Sandbox.Present && s.Sandbox.Operable && s.Sandbox.Routed {
-			say("site "+sid, "ok", "%d tools, %d rules, %d as code; sandbox %s declared, not confirmed", len(s.Tools), len(s.Rules), len(s.Checks), s.Sandbox.Name)
+			say("site "+sid, "ok", "%d tools, %d rules, %d as code; sandbox %s declared", len(s.Tools), len(s.Rules), len(s.Checks), s.Sandbox.Name)
 		} else {
 			say("site "+sid, "unsafe", "no operable sandbox that all code goes through is declared: plans that run code are blocked")
 		}
+	}
+	if one := gateProfile(cfg, set, id); one != nil {
+		examineSandbox(e, cfg, one, say)
 	}
 	if c.State == "" && cfg.State == "" {
 		say("live state", "note", "none given: every reading is unknown, which counts as worst")

@@ -74,6 +74,14 @@ func newWatch(e *env, cfg config.Gate, st *pipeline.Site, ups []gate.Upstream, s
 	return w, nil
 }
 
+// start runs the watch beside its gate; the returned function ends it.
+func (w *watch) start(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.run(ctx) }()
+	return func() { cancel(); <-ended }
+}
+
 // run reads and probes until ctx ends.
 func (w *watch) run(ctx context.Context) {
 	defer w.calls.end()
@@ -273,6 +281,21 @@ func command(args []string) probe.Runner {
 		}
 		return string(out), nil
 	}
+}
+
+// gateProfile is the profile of the site the gate stands before, nil if that
+// is not clear.
+func gateProfile(cfg *config.Config, set *site.Set, id string) *site.Site {
+	if cfg.Gate.Site != "" {
+		return set.Site(cfg.Gate.Site)
+	}
+	if id != "" {
+		return set.Site(id)
+	}
+	if len(set.Sites) == 1 {
+		return set.Sites[0]
+	}
+	return nil
 }
 
 // examineSandbox probes the sandbox now and shows what it found.
