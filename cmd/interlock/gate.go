@@ -53,7 +53,7 @@ func newGateway(e *env, eng *engine, ups []gate.Upstream, j grant.Journal, chang
 		return nil, err
 	}
 	o := gate.Options{
-		Site: func() *site.Site { return st.Profile }, Policy: gatePolicy(cfg), Verifier: eng.pipeline, Rechecker: &rechecker{site: st},
+		Site: func() *site.Site { return st.Profile }, Policy: gatePolicy(eng.config), Verifier: eng.pipeline, Rechecker: &rechecker{site: st},
 		State: state, Journal: j, Pins: pins, Limits: eng.limits, Now: time.Now, Log: slog.New(slog.NewTextHandler(e.Stderr, nil)),
 	}
 	rec, recorded := j.(*recordJournal)
@@ -122,12 +122,14 @@ func stateRules(c config.Gate) map[string]live.Rule {
 	return rules
 }
 
-func gatePolicy(c config.Gate) gate.Policy {
+func gatePolicy(all *config.Config) gate.Policy {
+	c := all.Gate
 	p := gate.DefaultPolicy()
 	p.Mode, p.ShadowTools, p.ShadowUntil, p.NeverShadow = gate.Mode(c.Mode), c.Shadow.Tools, c.Shadow.Until, c.Shadow.Never
 	p.Methods, p.Meta = c.Methods, append(p.Meta, c.Meta...)
 	p.Sampling, p.Elicitation, p.Withhold = c.Sampling, c.Elicitation, c.Withhold
 	p.GrantTTL, p.MaxWait, p.PinMaxAge, p.ResultTimeout = c.GrantTTL, c.MaxWait, c.PinMaxAge, c.ResultTimeout
+	p.QuestionTTL = all.Review.PendingTTL + all.Review.ApprovalTTL // the queue has held the question to the first, the approval to the second
 	p.Reformulations, p.Pending = c.Reformulations, c.Pending
 	p.SafePerMinute, p.CodeTools = c.SafePerMinute, c.CodeTools
 	for _, pair := range c.Pairs {

@@ -36,7 +36,7 @@ func (c *docsDecision) begin(e *env) (*act, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret, err := (&dispositionCmd{TokenFile: c.TokenFile}).token(e)
+	secret, err := (&reviewerFlags{TokenFile: c.TokenFile}).token(e)
 	if err != nil {
 		return nil, badInput(err)
 	}

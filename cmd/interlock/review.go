@@ -21,17 +21,18 @@ import (
 )
 
 type reviewCmd struct {
-	List    reviewListCmd    `cmd:"" help:"List the plans that wait for a person."`
+	List    reviewListCmd    `cmd:"" help:"List what waits for a person: plans, and what happened at the gate."`
 	Show    reviewShowCmd    `cmd:"" help:"Show one plan whole, with everything known about it."`
 	Approve reviewApproveCmd `cmd:"" help:"Approve a plan; needs a reviewer's token."`
 	Reject  reviewRejectCmd  `cmd:"" help:"Reject a plan; needs a reviewer's token."`
+	Resolve reviewResolveCmd `cmd:"" help:"Say what became of an unknown call, or that a matter was seen; needs a reviewer's token."`
 }
 
 // newQueue opens the review queue over a log. The site version is that of the
 // profiles as they are now: a plan judged under another one is stale.
-func newQueue(log *record.Log, sites *site.Set) *review.Queue {
+func newQueue(log *record.Log, sites *site.Set, cfg config.Review) *review.Queue {
 	return review.New(review.Options{
-		Log: log, Now: time.Now, Rand: rand.Reader,
+		Log: log, Now: time.Now, Rand: rand.Reader, PendingTTL: cfg.PendingTTL, ApprovalTTL: cfg.ApprovalTTL, AllowSelf: cfg.AllowSelf,
 		SiteVersion: func(id string) (string, bool) {
 			st := sites.Site(id)
 			if st == nil {
@@ -56,7 +57,7 @@ func (f *storeFlags) openQueue(e *env) (*record.Log, *review.Queue, error) {
 	if err != nil {
 		return nil, nil, errors.Join(badInput(err), log.Close())
 	}
-	return log, newQueue(log, sites), nil
+	return log, newQueue(log, sites, cfg.Review), nil
 }
 
 func configuredSites(cfg *config.Config) (*site.Set, error) {
@@ -110,12 +111,15 @@ func (c *reviewListCmd) Run(e *env) error {
 	if list.Expired > 0 {
 		fmt.Fprintf(e.Stderr, "%d more expired without an answer and must be submitted again\n", list.Expired)
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	return listMatters(e, q, c.JSON)
 }
 
 type reviewShowCmd struct {
 	storeFlags
-	ID   string `arg:"" help:"Decision id."`
+	ID   string `arg:"" help:"Decision or matter id."`
 	JSON bool   `help:"Print plan and report as JSON."`
 }
 
@@ -126,6 +130,11 @@ func (c *reviewShowCmd) Run(e *env) error {
 	}
 	defer quietly(log)
 	it, err := q.Get(e.Ctx, c.ID)
+	if errors.Is(err, record.ErrNotFound) {
+		if m, err := q.Matter(e.Ctx, c.ID); err == nil {
+			return showMatter(e, m, c.JSON)
+		}
+	}
 	if err != nil {
 		return reviewError(err)
 	}
@@ -162,9 +171,14 @@ func writeItem(e *env, it review.Item) {
 // A dispositionCmd is approve or reject.
 type dispositionCmd struct {
 	storeFlags
-	ID        string `arg:"" help:"Decision id."`
-	Note      string `help:"Why; the planner can read it." placeholder:"TEXT"`
-	Digest    string `help:"Digest of the plan you have read: refused if another one waits." placeholder:"HEX"`
+	reviewerFlags
+	ID     string `arg:"" help:"Decision id."`
+	Note   string `help:"Why; the planner can read it." placeholder:"TEXT"`
+	Digest string `help:"Digest of the plan you have read: refused if another one waits." placeholder:"HEX"`
+}
+
+// reviewerFlags say where the reviewer's credential is.
+type reviewerFlags struct {
 	TokenFile string `help:"File with the reviewer token; default: INTERLOCK_TOKEN, or asked for." type:"existingfile" placeholder:"FILE"`
 }
 
@@ -184,13 +198,9 @@ func (c *dispositionCmd) decide(e *env, approve bool) error {
 		return err
 	}
 	defer quietly(log)
-	secret, err := c.token(e)
+	who, err := c.reviewer(e, log)
 	if err != nil {
-		return badInput(err)
-	}
-	who, err := identity.New(log.Reader).Authenticate(e.Ctx, secret)
-	if err != nil {
-		return reviewError(err)
+		return err
 	}
 	it, err := q.Decide(e.Ctx, who, c.ID, review.Disposition{Approve: approve, Note: c.Note, PlanDigest: c.Digest})
 	if err != nil {
@@ -200,9 +210,22 @@ func (c *dispositionCmd) decide(e *env, approve bool) error {
 	return nil
 }
 
+// reviewer tells who the credential stands for.
+func (c *reviewerFlags) reviewer(e *env, log *record.Log) (identity.Principal, error) {
+	secret, err := c.token(e)
+	if err != nil {
+		return identity.Principal{}, badInput(err)
+	}
+	who, err := identity.New(log.Reader).Authenticate(e.Ctx, secret)
+	if err != nil {
+		return identity.Principal{}, reviewError(err)
+	}
+	return who, nil
+}
+
 // token finds the reviewer's token without ever taking it from the arguments,
 // which other users of the machine can read.
-func (c *dispositionCmd) token(e *env) (string, error) {
+func (c *reviewerFlags) token(e *env) (string, error) {
 	if c.TokenFile != "" {
 		data, err := os.ReadFile(c.TokenFile)
 		return strings.TrimSpace(string(data)), err
@@ -227,7 +250,8 @@ func (c *dispositionCmd) token(e *env) (string, error) {
 func reviewError(err error) error {
 	for _, theirs := range []error{
 		review.ErrNotReviewer, review.ErrNotEscalated, review.ErrDecided, review.ErrOtherPlan, review.ErrBlocked, review.ErrExpired,
-		review.ErrStale, review.ErrSelf, review.ErrNote, record.ErrNotFound, identity.ErrUnknown,
+		review.ErrStale, review.ErrVoided, review.ErrSelf, review.ErrNote, review.ErrOutcome, review.ErrNoMatter, review.ErrUnsettled,
+		record.ErrNotFound, identity.ErrUnknown,
 	} {
 		if errors.Is(err, theirs) {
 			return badInput(err)

@@ -50,6 +50,9 @@ func (c *serveCmd) Run(e *env) error {
 	if err != nil {
 		return badInput(err)
 	}
+	if eng.config.Review.AllowSelf {
+		fmt.Fprintln(e.Stderr, "interlock: review.allow_self is on: the person behind a plan may approve it. Each such approval is marked in the record.")
+	}
 	address := "http://" + ln.Addr().String()
 	if cfg.Server.PublicURL != "" {
 		address = cfg.Server.PublicURL
@@ -160,7 +163,7 @@ func newWeb(e *env, eng *engine) (*web.Server, error) {
 		sites[id] = st.Profile
 	}
 	return web.New(web.Options{
-		Verifier: eng.pipeline, Record: eng.log.Reader, Queue: newQueue(eng.log, eng.sites), Tokens: identity.New(eng.log.Reader),
+		Verifier: eng.pipeline, Record: eng.log.Reader, Queue: newQueue(eng.log, eng.sites, eng.config.Review), Tokens: identity.New(eng.log.Reader),
 		Sites: sites, Limits: eng.limits, Now: time.Now, Rand: rand.Reader, NewID: newID,
 		Log:         slog.New(slog.NewTextHandler(e.Stderr, nil)),
 		SecurePages: strings.HasPrefix(eng.config.Server.PublicURL, "https://"),

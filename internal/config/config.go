@@ -47,6 +47,8 @@ type Config struct {
 	Limits plan.Limits
 	// Server is the HTTP side (server).
 	Server Server
+	// Review is how people are asked (review).
+	Review Review
 	// Gate is the MCP gate (gate).
 	Gate Gate
 	// Models are the language models that may judge (models).
@@ -82,7 +84,7 @@ func Default() *Config {
 	return &Config{
 		Sites: "sites.yaml", Deadline: 45 * time.Second, Memory: true,
 		Screen: Screen{Mode: "stack"}, Policy: verdict.DefaultPolicy(), Limits: plan.DefaultLimits(),
-		Server: Server{Listen: "127.0.0.1:8480"}, Gate: defaultGate(), Panel: DefaultPanel(),
+		Server: Server{Listen: "127.0.0.1:8480"}, Review: defaultReview(), Gate: defaultGate(), Panel: DefaultPanel(),
 	}
 }
 

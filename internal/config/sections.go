@@ -23,7 +23,7 @@ type section struct {
 func sections() []section {
 	return []section{
 		sitesSection(), stateSection(), storeSection(), keySection(), deadlineSection(), memorySection(),
-		screenSection(), policySection(), limitsSection(), serverSection(), gateSection(),
+		screenSection(), policySection(), limitsSection(), serverSection(), reviewSection(), gateSection(),
 		modelsSection(), panelSection(), dataSection(),
 	}
 }

@@ -109,6 +109,9 @@ func (s *Server) frame(r *http.Request, sess session, title string) frame {
 		if n, err := s.o.Queue.Pending(r.Context()); err == nil {
 			f.Waiting = n
 		}
+		if ids, err := s.o.Record.OpenMatters(r.Context()); err == nil {
+			f.Waiting += len(ids)
+		}
 	}
 	return f
 }
@@ -131,6 +134,7 @@ func parsePages() (*template.Template, error) {
 		"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"percent": func(x float64) string { return strconv.FormatFloat(100*x, 'f', 0, 64) + " %" },
 		"score":   func(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) },
+		"text":    func(b []byte) string { return string(b) },
 		"inc":     func(i int) int { return i + 1 },
 		"join":    strings.Join,
 	}).ParseFS(files, "templates/*.html")
@@ -286,7 +290,8 @@ func (s *Server) status(r *http.Request, out *row) error {
 type queuePage struct {
 	frame
 	review.List
-	More int
+	More    int
+	Matters []review.Matter
 }
 
 func (s *Server) queue(w http.ResponseWriter, r *http.Request, sess session) error {
@@ -294,7 +299,55 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, sess session) err
 	if err != nil {
 		return err
 	}
-	return s.render(w, http.StatusOK, "review.html", queuePage{s.frame(r, sess, "Review"), l, l.Pending - len(l.Items)})
+	matters, err := s.o.Queue.Matters(r.Context())
+	if err != nil {
+		return err
+	}
+	return s.render(w, http.StatusOK, "review.html", queuePage{s.frame(r, sess, "Review"), l, l.Pending - len(l.Items), matters})
+}
+
+// A matterPage is one matter with all that is recorded of it.
+type matterPage struct {
+	frame
+	Matter review.Matter
+}
+
+func (s *Server) matter(w http.ResponseWriter, r *http.Request, sess session) error {
+	m, err := s.o.Queue.Matter(r.Context(), r.PathValue("id"))
+	if errors.Is(err, review.ErrNoMatter) {
+		return problem(http.StatusNotFound, "%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.render(w, http.StatusOK, "matter.html", matterPage{s.frame(r, sess, "Matter "+m.ID), m})
+}
+
+// resolve takes a person's word on a matter. The reviewer is the session's,
+// whatever the form says (C16).
+func (s *Server) resolve(w http.ResponseWriter, r *http.Request, sess session) error {
+	id := r.PathValue("id")
+	_, err := s.o.Queue.Resolve(r.Context(), sess.who, id, review.Resolution{Outcome: r.PostForm.Get("outcome"), Note: noteOf(r)})
+	switch {
+	case errors.Is(err, review.ErrDecided), errors.Is(err, review.ErrUnsettled):
+		return problem(http.StatusConflict, "%v", err)
+	case errors.Is(err, review.ErrNoMatter):
+		return problem(http.StatusNotFound, "%v", err)
+	case errors.Is(err, review.ErrNotReviewer):
+		return problem(http.StatusForbidden, "%v", err)
+	case errors.Is(err, review.ErrNote), errors.Is(err, review.ErrOutcome):
+		return problem(http.StatusBadRequest, "%v", err)
+	case err != nil:
+		return err
+	}
+	http.Redirect(w, r, "/matters/"+url.PathEscape(id), http.StatusSeeOther)
+	return nil
+}
+
+// noteOf reads the note of a form. Browsers send line ends as CR LF; the note
+// keeps what was typed.
+func noteOf(r *http.Request) string {
+	return strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n"))
 }
 
 // dispose approves or rejects. The reviewer is the session's, whatever the
@@ -312,10 +365,8 @@ func (s *Server) dispose(w http.ResponseWriter, r *http.Request, sess session) e
 	if digest == "" {
 		return problem(http.StatusBadRequest, "expected the digest of the plan that was shown")
 	}
-	// Browsers send line ends as CR LF; the note keeps what was typed.
-	note := strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("note"), "\r\n", "\n"))
 	id := r.PathValue("id")
-	_, err := s.o.Queue.Decide(r.Context(), sess.who, id, review.Disposition{Approve: approve, Note: note, PlanDigest: digest})
+	_, err := s.o.Queue.Decide(r.Context(), sess.who, id, review.Disposition{Approve: approve, Note: noteOf(r), PlanDigest: digest})
 	for _, refused := range []error{
 		review.ErrDecided, review.ErrOtherPlan, review.ErrBlocked, review.ErrExpired, review.ErrStale, review.ErrVoided, review.ErrSelf, review.ErrNotEscalated,
 	} {

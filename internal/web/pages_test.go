@@ -12,6 +12,7 @@ import (
 
 	"interlock/internal/identity"
 	"interlock/internal/plan"
+	"interlock/internal/record"
 	"interlock/internal/review"
 	"interlock/internal/verdict"
 )
@@ -259,5 +260,81 @@ func TestC30_NewRefusesHalfAServer(t *testing.T) {
 	t.Parallel()
 	if _, err := New(Options{}); err == nil {
 		t.Error("a server without anything was made")
+	}
+}
+
+// A person sees an unknown call on the page, and says what became of it under
+// the name of the session (C16, C19).
+func TestC19_ResolveOnThePage(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil)
+	for _, e := range []record.Event{
+		record.Sent{Decision: "d-1", Grant: "g-1", Call: "c-1", Server: "lab", Tool: "arm.move", Arguments: []byte(`{"to":"bench` + "\u202e" + `"}`)},
+		record.Done{Decision: "d-1", Call: "c-1", Status: "unknown"},
+		record.Attention{Matter: "c-1", What: "unknown", Decision: "d-1", Grant: "g-1", Call: "c-1", Site: "lab", Server: "lab", Tool: "arm.move", Reason: "the gate <b>ended</b>"},
+		record.Attention{Matter: "m-1", What: "quarantined", Site: "lab", Server: "lab", Tool: "x", Reason: "new"},
+	} {
+		if _, err := b.log.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a := b.do(t, "GET", "/matters/c-1", "", ""); a.StatusCode != 303 {
+		t.Errorf("without a session: %d", a.StatusCode)
+	}
+	cookie, csrf := b.login(t, b.tokens["Ana Ferro"])
+	list := b.do(t, "GET", "/review", "", "", "Cookie", cookie)
+	for _, want := range []string{"Needs attention", `href="/matters/c-1"`, `href="/matters/m-1"`, "the gate &lt;b&gt;ended"} {
+		if !strings.Contains(list.body, want) {
+			t.Errorf("the list does not show %q", want)
+		}
+	}
+	page := b.do(t, "GET", "/matters/c-1", "", "", "Cookie", cookie)
+	for _, want := range []string{"outcome is unknown", "arm.move", "U&#43;202E", `value="done"`, `value="failed"`, `name="csrf"`} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page does not show %q", want)
+		}
+	}
+	good := url.Values{"csrf": {csrf}, "outcome": {"failed"}, "note": {"it stands still\r\nat home"}, "reviewer": {"Mallory"}}
+	with := func(key, value string) url.Values {
+		v := url.Values{}
+		for k := range good {
+			v.Set(k, good.Get(k))
+		}
+		v.Set(key, value)
+		return v
+	}
+	for name, c := range map[string]struct {
+		path   string
+		v      url.Values
+		cookie string
+		head   []string
+		status int
+	}{
+		"no form token":  {"/matters/c-1/resolve", with("csrf", ""), cookie, nil, 403},
+		"no session":     {"/matters/c-1/resolve", good, "", nil, 303},
+		"another origin": {"/matters/c-1/resolve", good, cookie, []string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"no note":        {"/matters/c-1/resolve", with("note", " "), cookie, nil, 400},
+		"no outcome":     {"/matters/c-1/resolve", with("outcome", ""), cookie, nil, 400},
+		"not a call":     {"/matters/m-1/resolve", good, cookie, nil, 400},
+		"nothing there":  {"/matters/c-9/resolve", good, cookie, nil, 404},
+	} {
+		if a := b.form(t, c.path, c.cookie, c.v, c.head...); a.StatusCode != c.status {
+			t.Errorf("%s: %d, want %d: %s", name, a.StatusCode, c.status, a.body)
+		}
+	}
+	if ids, err := b.log.OpenMatters(t.Context()); err != nil || len(ids) != 2 {
+		t.Fatalf("a refused form resolved something: %v %v", ids, err)
+	}
+	for range 2 { // idempotent
+		if a := b.form(t, "/matters/c-1/resolve", cookie, good); a.StatusCode != 303 || a.Header.Get("Location") != "/matters/c-1" {
+			t.Fatalf("%d %s", a.StatusCode, a.body)
+		}
+	}
+	if a := b.form(t, "/matters/c-1/resolve", cookie, with("outcome", "done")); a.StatusCode != 409 {
+		t.Errorf("another answer: %d", a.StatusCode)
+	}
+	page = b.do(t, "GET", "/matters/c-1", "", "", "Cookie", cookie)
+	if !strings.Contains(page.body, "Ana Ferro") || strings.Contains(page.body, "Mallory") || strings.Contains(page.body, "<form method=\"post\" action=\"/matters") {
+		t.Errorf("after the answer: %s", page.body)
 	}
 }

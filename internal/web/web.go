@@ -137,6 +137,8 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /decisions/{id}", page(s.decision))
 	mux.Handle("GET /review", page(s.queue))
 	mux.Handle("POST /decisions/{id}/review", page(s.dispose))
+	mux.Handle("GET /matters/{id}", page(s.matter))
+	mux.Handle("POST /matters/{id}/resolve", page(s.resolve))
 	mux.Handle("POST /logout", page(s.logout))
 	mux.Handle("GET /login", same.Handler(s.public(s.loginForm)))
 	mux.Handle("POST /login", same.Handler(s.public(s.login)))
