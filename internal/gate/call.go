@@ -188,6 +188,7 @@ func (g *Gate) observe(ctx context.Context, c Call, p *pass, handle, pinned stri
 // recheck runs the checks again; a block suspends the plan (C14).
 func (g *Gate) recheck(ctx context.Context, c Call, permit *grant.Permit) *denial {
 	findings := append(g.o.Rechecker.Recheck(ctx, c), g.sequence(c)...)
+	findings = append(findings, g.claims(ctx, c, permit)...)
 	if c.Tool.Hazard == "code" {
 		findings = append(findings, g.code(c.Tool)...)
 	}

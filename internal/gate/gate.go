@@ -187,7 +187,11 @@ func New(ctx context.Context, o Options) (*Gate, error) {
 		return nil, fmt.Errorf("building the gate: %w", err)
 	}
 	for _, l := range lost {
-		g.alert(ctx, Alert{Kind: grant.KindUnknown, Plan: l.Plan, Grant: l.ID, Reason: l.Why})
+		kind := grant.KindUnknown
+		if !l.Unknown() {
+			kind = grant.KindUnmet
+		}
+		g.alert(ctx, Alert{Kind: kind, Plan: l.Plan, Grant: l.ID, Reason: l.Why})
 	}
 	return g, nil
 }

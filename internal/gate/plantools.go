@@ -24,7 +24,9 @@ type planTool struct {
 
 const idSchema = `"plan_id":{"type":"string","description":"The plan_id that submit_plan returned."}`
 
-const callsSchema = `{"type":"array","description":"The concrete tool calls, in the order in which they will be made. They are compared exactly when the plan runs.","items":{"type":"object","properties":{"step":{"type":"integer","minimum":1,"description":"Number of the step this call carries out, from 1."},"tool":{"type":"string"},"arguments":{"type":"object"}},"required":["step","tool","arguments"],"additionalProperties":false}}`
+const callsSchema = `{"type":"array","description":"The concrete tool calls, in the order in which they will be made. They are compared exactly when the plan runs.","items":{"type":"object","properties":{"step":{"type":"integer","minimum":1,"description":"Number of the step this call carries out, from 1."},"tool":{"type":"string"},"arguments":{"type":"object"},"expect":` + expectSchema + `},"required":["step","tool","arguments"],"additionalProperties":false}}`
+
+const expectSchema = `{"type":"object","description":"What must be seen after the call, read by the gate with a tool that only reads: a number that comes into a band within a time. The next call waits for it.","properties":{"tool":{"type":"string"},"arguments":{"type":"object"},"pointer":{"type":"string","description":"JSON pointer to the number in the tool's result."},"unit":{"type":"string"},"min":{"type":"number"},"max":{"type":"number"},"within_s":{"type":"number","description":"Seconds from the end of the call."}},"required":["tool","arguments","pointer","within_s"],"additionalProperties":false}`
 
 const planSchema = `{"type":"object","description":"The plan.","properties":{"id":{"type":"string","description":"Your own name for the plan."},"goal":{"type":"string"},"steps":{"type":"array","items":{"type":"string"},"minItems":1,"description":"The steps in natural language."},"tool_calls":` + callsSchema + `,"attachments":{"type":"array","items":{"type":"object","properties":{"source":{"type":"string"},"text":{"type":"string"}},"required":["text"],"additionalProperties":false}},"on_abort":{"type":"array","description":"Calls that make things safe if the plan stops.","items":{"type":"object","properties":{"tool":{"type":"string"},"arguments":{"type":"object"}},"required":["tool","arguments"],"additionalProperties":false}},"parent":{"type":"string","description":"plan_id or id of the plan this one reformulates."},"submitted_by":{"type":"object","properties":{"agent":{"type":"string","description":"Your name at this site; it must be that of your credential."},"on_behalf_of":{"type":"string","description":"The person this is done for."}},"additionalProperties":false}},"required":["goal","steps"],"additionalProperties":false}`
 
@@ -112,6 +114,7 @@ type PlanView struct {
 	Expires  string               `json:"expires,omitempty"`
 	Calls    []CallView           `json:"calls,omitempty"`
 	Next     *denialCall          `json:"next_call,omitempty"`
+	OnAbort  []denialCall         `json:"on_abort,omitempty"` // of a suspended plan: what makes things safe
 	Why      string               `json:"why,omitempty"`
 	Do       string               `json:"do,omitempty"`
 }
@@ -152,7 +155,13 @@ func (g *Gate) showGrant(out *PlanView, gr grant.Grant) {
 	if gr.Status != grant.Open {
 		out.State, out.Why = string(gr.Status), gr.Why
 	}
+	if gr.Status == grant.Suspended {
+		out.OnAbort = abortCalls(gr)
+	}
 	for _, s := range gr.Slots {
+		if s.State == grant.Settling {
+			out.Do = "wait until what is expected of " + s.Tool + " is seen, and ask again with plan_status"
+		}
 		out.Calls = append(out.Calls, CallView{Step: s.Step, Tool: s.Tool, State: string(s.State)})
 		if out.Next == nil && gr.Status == grant.Open && s.State == grant.Planned {
 			out.Next = &denialCall{Step: s.Step, Tool: s.Tool, Arguments: s.Args}
@@ -216,7 +225,7 @@ func (s *Session) submitPlan(ctx context.Context, raw []byte) (any, *denial) {
 	if d := s.current(ctx); d != nil {
 		return nil, d
 	}
-	e, d := s.g.submit(ctx, s.client, p)
+	e, d := s.submit(ctx, p)
 	if d != nil {
 		return nil, d
 	}
@@ -379,7 +388,7 @@ func (s *Session) bindPlan(ctx context.Context, raw []byte) (any, *denial) {
 	if d := s.current(ctx); d != nil {
 		return nil, d
 	}
-	b, d := s.g.submit(ctx, s.client, p)
+	b, d := s.submit(ctx, p)
 	if d != nil {
 		return nil, d
 	}

@@ -156,6 +156,9 @@ func (p *proxy) post(w http.ResponseWriter, r *http.Request, s *Session, c Clien
 		return
 	}
 	out := s.FromClient(r.Context(), body)
+	if out.Then != nil {
+		out = out.Then(r.Context())
+	}
 	switch {
 	case out.Later != nil:
 		writeFrames(w, out.Later(r.Context()))
@@ -374,6 +377,9 @@ func (a *httpAsker) post(ctx context.Context, frame []byte) (*http.Response, err
 	}
 	if a.header.Get(versionHeader) >= stateless && f.Method != "" {
 		r.Header.Set(methodHeader, f.Method)
+		if name, ok := wire.Text(wire.Get(f.Params, "name")); ok && f.Method == "tools/call" {
+			r.Header.Set(nameHeader, name)
+		}
 	}
 	return a.p.client.Do(r)
 }

@@ -56,6 +56,7 @@ func (g *Gate) Pump(ctx context.Context, c Client, server string, down, up wire.
 	cancel()
 	p.end(ctx, "the session has ended")
 	p.later.Wait()
+	p.end(ctx, "the session has ended") // what was sent by those that were waited for
 	_ = down.Close()
 	if errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "has ended") {
 		return nil
@@ -139,6 +140,9 @@ func (p *pump) handle(ctx context.Context, out Out) error {
 			}
 		})
 	}
+	if out.Then != nil {
+		p.later.Go(func() { p.then(ctx, out.Then(ctx)) })
+	}
 	if out.Up != nil {
 		if err := p.up.Write(out.Up); err != nil {
 			return err
@@ -148,6 +152,14 @@ func (p *pump) handle(ctx context.Context, out Out) error {
 		return p.down.Write(out.Down)
 	}
 	return nil
+}
+
+// then carries what a frame became after it was looked into.
+func (p *pump) then(ctx context.Context, out Out) {
+	if err := p.handle(ctx, out); err != nil && out.Up != nil {
+		f, _ := wire.ParseServer(out.Up) // it has passed the strict reading
+		_ = p.down.Write(p.s.Failed(ctx, f, true, "the connection has ended"))
+	}
 }
 
 // mine hands an answer to the gate's own request to whoever waits for it.

@@ -117,8 +117,8 @@ func (g *Gate) ends(p *plan.Plan) ([]*plan.Plan, error) {
 			found = true
 			a[name], b[name] = r.Min, r.Max
 		}
-		low.ToolCalls = append(low.ToolCalls, plan.ToolCall{Step: c.Step, Tool: c.Tool, Arguments: a})
-		high.ToolCalls = append(high.ToolCalls, plan.ToolCall{Step: c.Step, Tool: c.Tool, Arguments: b})
+		low.ToolCalls = append(low.ToolCalls, plan.ToolCall{Step: c.Step, Tool: c.Tool, Arguments: a, Expect: c.Expect})
+		high.ToolCalls = append(high.ToolCalls, plan.ToolCall{Step: c.Step, Tool: c.Tool, Arguments: b, Expect: c.Expect})
 	}
 	if !found {
 		return []*plan.Plan{p}, nil

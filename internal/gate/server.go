@@ -209,7 +209,7 @@ func (s *Session) called(ctx context.Context, f wire.Frame, in *inflight) []byte
 	}
 	end, reason := ending(f)
 	// The end is recorded even if the client has gone: the call has happened.
-	if err := s.g.book.Finish(context.WithoutCancel(ctx), *p, end, reason); err != nil {
+	if err := s.finish(context.WithoutCancel(ctx), *p, end, reason); err != nil {
 		return wire.ErrorReply(f.ID, wire.CodeInternal, "the call has ended, but its end could not be recorded: the plan is suspended", nil)
 	}
 	if end != grant.Done {

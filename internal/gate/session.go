@@ -44,6 +44,7 @@ type inflight struct {
 type Out struct {
 	Up, Down []byte
 	Later    func(context.Context) [][]byte
+	Then     func(context.Context) Out // runs apart as Later does, and says what becomes of the frame after all
 }
 
 // NewSession starts a session.
@@ -193,6 +194,24 @@ func (s *Session) call(ctx context.Context, f wire.Frame) Out {
 	p, d := s.g.authorise(ctx, s.client, s.server, call)
 	if d != nil {
 		return s.denied(ctx, f, call, d)
+	}
+	if p.permit != nil && len(named(p.tool, call.Arguments)) > 0 {
+		// Reading what the call names may take time, and no stop waits for it (C31).
+		return Out{Then: func(ctx context.Context) Out {
+			if d := s.unchanged(ctx, call, p); d != nil {
+				return s.denied(ctx, f, call, d)
+			}
+			return s.send(ctx, f, call, p)
+		}}
+	}
+	return s.send(ctx, f, call, p)
+}
+
+// send records a call that may go out, and gives it to the server.
+func (s *Session) send(ctx context.Context, f wire.Frame, call callFrame, p pass) Out {
+	if s.open(f.Key) {
+		s.g.drop(p)
+		return Out{Down: wire.ErrorReply(f.ID, wire.CodeInvalidRequest, "a request with this id is still open", nil)}
 	}
 	frame, err := s.g.cleaned(f, call, p)
 	if err != nil {

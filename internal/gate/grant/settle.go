@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Settle records that a call is done and that what it is expected to do is now
@@ -27,6 +28,12 @@ func (b *Book) Settle(ctx context.Context, p Permit) error {
 		s.State = Settling
 	}
 	return nil
+}
+
+// Unknown reports whether nobody knows the outcome of a call of the grant.
+func (g *Grant) Unknown() bool {
+	unknown := func(s Slot) bool { return s.State == Unknown }
+	return slices.ContainsFunc(g.Slots, unknown) || slices.ContainsFunc(g.OnAbort, unknown)
 }
 
 // Slot returns a copy of a permit's slot.
