@@ -35,7 +35,8 @@ type automaton struct {
 	to    []int32
 	done  []int32
 	key   []byte
-	fresh int // states made since the run began
+	fresh int   // states made since the run began
+	hits  []Hit // of this run
 }
 
 type state struct {
@@ -43,8 +44,13 @@ type state struct {
 	kind uint8
 }
 
-func newAutomaton(p *program, maxStates int) *automaton {
+// newAutomaton makes an automaton of at most maxStates states, or as many as
+// fit into cells transitions if that is 0.
+func newAutomaton(p *program, maxStates, cells int) *automaton {
 	a := &automaton{p: p, max: maxStates, width: uint32(len(p.sample) + 1), mark: make([]uint32, len(p.inst))}
+	if a.max == 0 {
+		a.max = cells / int(a.width)
+	}
 	for b := range a.col {
 		a.col[b] = uint16(len(p.sample))
 		if b < utf8.RuneSelf {
@@ -166,46 +172,18 @@ func (a *automaton) step(s uint32, c int) (uint32, []int32) {
 	return n, found
 }
 
-// run reads text and appends its hits. It gives up, returning false, after
-// making more than budget states; a negative budget is no limit.
-func (a *automaton) run(text []byte, hits []Hit, last []int32, budget int) ([]Hit, bool) {
-	before := len(hits)
-	a.fresh = 0
-	var s uint32
-	for i := 0; ; {
-		table := a.table
-		for i < len(text) {
-			n := table[s+uint32(a.col[text[i]])]
-			if n >= unknown {
-				break
-			}
-			s = n
-			i++
-		}
-		at, c, size := i, a.p.end(), 1
-		if i < len(text) {
-			if b := text[i]; b < utf8.RuneSelf {
-				c = int(a.p.ascii[b])
-			} else {
-				var r rune
-				r, size = utf8.DecodeRune(text[i:])
-				c = int(a.p.class(r))
-			}
-		}
-		var found []int32
-		s, found = a.step(s, c)
-		for _, p := range found {
-			if last[p] == 0 || int32(at)+1-last[p] >= spacing {
-				last[p] = int32(at) + 1
-				hits = append(hits, Hit{p, int32(at)})
-			}
-		}
-		if i >= len(text) {
-			return hits, true
-		}
-		if budget >= 0 && a.fresh > budget {
-			return hits[:before], false
-		}
-		i += size
+// advance takes the transition from s over class c at byte at, noting the hits.
+func (a *automaton) advance(s uint32, c, at int, last []int32) uint32 {
+	v := a.table[s+uint32(c)]
+	if v < unknown {
+		return v
 	}
+	n, found := a.step(s, c)
+	for _, p := range found {
+		if last[p] == 0 || int32(at)+1-last[p] >= spacing {
+			last[p] = int32(at) + 1
+			a.hits = append(a.hits, Hit{p, int32(at)})
+		}
+	}
+	return n
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
+	"sync"
 )
 
 // A Hit says that a match of a pattern ends at a place.
@@ -26,18 +27,14 @@ type Hit struct {
 // A Set is a compiled list of patterns. It is immutable and safe for
 // concurrent use; the states belong to the matchers.
 type Set struct {
-	groups []programs
-	n      int
+	whole []*program          // of each group
+	parts []func() []*program // the same split; made when hostile text first comes
+	n     int
 }
 
-// programs are those of one group: together, and split.
-type programs struct {
-	whole *program
-	parts []*program
-}
-
-// groupSize is how many patterns share one automaton on ordinary text.
-const groupSize = 20
+// groupSize is how many patterns share one automaton on ordinary text: their
+// states multiply, so with more of them new states never stop coming.
+const groupSize = 10
 
 // partSize is how many patterns share one automaton on hostile text: small
 // enough that their states do not multiply.
@@ -58,27 +55,27 @@ func Compile(patterns []string, flags syntax.Flags) (*Set, error) {
 	}
 	s := &Set{n: len(patterns)}
 	for i := 0; i < len(progs); i += groupSize {
-		g, err := newGroup(progs[i:min(i+groupSize, len(progs))], i)
+		group := progs[i:min(i+groupSize, len(progs))]
+		whole, err := newProgram(group, i)
 		if err != nil {
 			return nil, err
 		}
-		s.groups = append(s.groups, g)
+		s.whole = append(s.whole, whole)
+		s.parts = append(s.parts, sync.OnceValue(func() []*program { return split(group, i, whole) }))
 	}
 	return s, nil
 }
 
-func newGroup(progs []*syntax.Prog, first int) (g programs, err error) {
-	if g.whole, err = newProgram(progs, first); err != nil {
-		return g, err
-	}
-	for i := 0; i < len(progs); i += partSize {
-		part, err := newProgram(progs[i:min(i+partSize, len(progs))], first+i)
+// split makes the programs of the parts of a group.
+func split(group []*syntax.Prog, first int, whole *program) (parts []*program) {
+	for i := 0; i < len(group); i += partSize {
+		part, err := newProgram(group[i:min(i+partSize, len(group))], first+i)
 		if err != nil {
-			return g, err
+			return []*program{whole} // cannot be: a part tells fewer characters apart
 		}
-		g.parts = append(g.parts, part)
+		parts = append(parts, part)
 	}
-	return g, nil
+	return parts
 }
 
 // A PatternError is a pattern that does not compile.
@@ -98,15 +95,10 @@ func (s *Set) Len() int { return s.n }
 // A Matcher is the working memory of one goroutine.
 type Matcher struct {
 	set    *Set
-	groups []group
+	teams  []*team   // of the groups, in their order
+	parts  [][]*team // of each group, when it was met by hostile text
 	limits Limits
 	last   []int32 // for each pattern, behind its last reported hit; 0 none
-}
-
-// A group is the automata of some patterns.
-type group struct {
-	whole *automaton
-	parts []*automaton // made when hostile text first comes
 }
 
 // Limits bounds a matcher's memory.
@@ -115,55 +107,73 @@ type Limits struct {
 	PartStates int // of each small one
 }
 
-// defaultLimits keeps a matcher below about 12 MB.
-var defaultLimits = Limits{States: 6000, PartStates: 2000}
+// The default limits are set by the size of the table of transitions, which
+// depends on how many characters a group tells apart.
+const (
+	tableCells     = 500_000
+	partTableCells = 100_000
+)
 
 // NewMatcher makes a matcher; a zero limit means the default.
 func (s *Set) NewMatcher(l Limits) *Matcher {
-	if l.States == 0 {
-		l.States = defaultLimits.States
+	m := &Matcher{set: s, limits: l, last: make([]int32, s.n), parts: make([][]*team, len(s.whole))}
+	var all []*automaton
+	for _, p := range s.whole {
+		all = append(all, newAutomaton(p, l.States, tableCells))
 	}
-	if l.PartStates == 0 {
-		l.PartStates = defaultLimits.PartStates
-	}
-	m := &Matcher{set: s, limits: l, last: make([]int32, s.n), groups: make([]group, len(s.groups))}
-	for i := range m.groups {
-		m.groups[i].whole = newAutomaton(s.groups[i].whole, l.States)
-	}
+	m.teams = newTeams(all)
 	return m
 }
 
 // spacing is how far apart two reported hits of one pattern are at least.
 const spacing = 64
 
+// hitRow is how many neighbouring patterns have their hits put together by
+// place. It says in which order hits come and nothing else.
+const hitRow = 20
+
 // Match appends the hits in text to hits: for each pattern that matches, the
 // end of its earliest-ending match, and further ends at least 64 bytes apart.
-// The order of the hits does not depend on what was read before.
+// Their order does not depend on what was read before.
 func (m *Matcher) Match(text []byte, hits []Hit) []Hit {
 	clear(m.last)
-	for i := range m.groups {
-		from := len(hits)
-		hits = m.match(i, text, hits)
-		slices.SortFunc(hits[from:], func(a, b Hit) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Pattern, b.Pattern)) })
+	from := len(hits)
+	for i, t := range m.teams {
+		t.run(text, m.last, len(text)/newStateEvery+freeStates)
+		for k, a := range t.member {
+			switch {
+			case a == nil:
+			case t.out[k]:
+				hits = m.split(i*lanes+k, text, hits)
+			default:
+				hits = append(hits, a.hits...)
+			}
+		}
 	}
+	slices.SortFunc(hits[from:], func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.Pattern/hitRow, b.Pattern/hitRow), cmp.Compare(a.End, b.End), cmp.Compare(a.Pattern, b.Pattern))
+	})
 	return hits
 }
 
-func (m *Matcher) match(i int, text []byte, hits []Hit) []Hit {
-	g := &m.groups[i]
-	out, ok := g.whole.run(text, hits, m.last, len(text)/newStateEvery+freeStates)
-	if ok {
-		return out
-	}
-	if g.parts == nil {
-		for _, p := range m.set.groups[i].parts {
-			g.parts = append(g.parts, newAutomaton(p, m.limits.PartStates))
+// split reads text with the small automata of group i.
+func (m *Matcher) split(i int, text []byte, hits []Hit) []Hit {
+	if m.parts[i] == nil {
+		var all []*automaton
+		for _, p := range m.set.parts[i]() {
+			all = append(all, newAutomaton(p, m.limits.PartStates, partTableCells))
 		}
+		m.parts[i] = newTeams(all)
 	}
 	first := i * groupSize
 	clear(m.last[first:min(first+groupSize, len(m.last))])
-	for _, a := range g.parts {
-		hits, _ = a.run(text, hits, m.last, -1)
+	for _, t := range m.parts[i] {
+		t.run(text, m.last, -1)
+		for _, a := range t.member {
+			if a != nil {
+				hits = append(hits, a.hits...)
+			}
+		}
 	}
 	return hits
 }
