@@ -185,7 +185,19 @@ func TestC30_ModelsThatCannotBeMadeStopTheStart(t *testing.T) {
 			t.Errorf("%s: %s", name, log)
 		}
 	}
-	_, log := interlock(t, exitInput, "eval", "plans", "--suite", onePlanSuite(t), "--sites", batchDir+"sites.yaml", "--panel", "ghost")
+	path := filepath.Join(dir, "data.yaml")
+	sites, err := filepath.Abs(batchDir + "sites.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("sites: "+sites+"\nmemory: false\ndata: {chem-sld: {vendors: [near]}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, log := interlock(t, exitInput, "eval", "plans", "--suite", onePlanSuite(t), "--config", path)
+	if !strings.Contains(log, `no site is called "chem-sld"`) {
+		t.Errorf("a data policy for no site: %s", log)
+	}
+	_, log = interlock(t, exitInput, "eval", "plans", "--suite", onePlanSuite(t), "--sites", batchDir+"sites.yaml", "--panel", "ghost")
 	if !strings.Contains(log, "ghost") {
 		t.Errorf("an unknown judge: %s", log)
 	}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +95,11 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 		return nil, err
 	}
 	eng.sites = set
+	if o.Site == "" { // the configuration's own sites
+		if err := policiesHaveSites(o.Config, set); err != nil {
+			return nil, err
+		}
+	}
 	state, err := stateOf(o)
 	if err != nil {
 		return nil, err
@@ -126,6 +133,17 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 		eng.pipeline.Sites[sid] = st
 	}
 	return eng, eng.record(e, o)
+}
+
+// policiesHaveSites refuses a data policy for a site that does not exist: a
+// slip of the pen would leave the site that was meant with a weaker one (C30).
+func policiesHaveSites(cfg *config.Config, set *site.Set) error {
+	for _, id := range slices.Sorted(maps.Keys(cfg.Data)) {
+		if id != config.AnySite && set.Site(id) == nil {
+			return fmt.Errorf("data: no site is called %q: expected %s or one of %s", id, config.AnySite, strings.Join(set.IDs(), ", "))
+		}
+	}
+	return nil
 }
 
 // unnamed takes the names of a plan and its site out of what judges say about

@@ -13,7 +13,7 @@ type Failure struct {
 	File    string
 	Line    int
 	Check   string
-	Example int // from 1
+	Example int // from 1; 0: there is none that Want asks for
 	Want    bool
 	Got     string
 }
@@ -22,6 +22,9 @@ func (f Failure) String() string {
 	want := "must not break"
 	if f.Want {
 		want = "must break"
+	}
+	if f.Example == 0 {
+		return fmt.Sprintf("%s:%d: check %s: no example that %s the rule: one of each kind is expected", f.File, f.Line, f.Check, want)
 	}
 	return fmt.Sprintf("%s:%d: check %s, example %d %s the rule: %s", f.File, f.Line, f.Check, f.Example, want, f.Got)
 }
@@ -46,7 +49,7 @@ func (s *Set) Test(read func(site.CheckExample) (*fact.Set, error)) (n int, fail
 		}
 		for _, want := range []bool{true, false} {
 			if !seen[want] {
-				failures = append(failures, Failure{File: c.File, Line: c.Line, Check: c.ID, Want: want, Got: "there is no such example"})
+				failures = append(failures, Failure{File: c.File, Line: c.Line, Check: c.ID, Want: want})
 			}
 		}
 	}
