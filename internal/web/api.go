@@ -33,6 +33,7 @@ type reviewWire struct {
 	Expires  time.Time     `json:"expires"`            // of the question while pending, of the approval when approved
 	At       *time.Time    `json:"at,omitempty"`       // of the disposition
 	Note     string        `json:"note,omitempty"`     // written by the reviewer for the planner
+	Voided   string        `json:"voided,omitempty"`   // why nobody can approve it any more: submit it again (C20)
 	Reviewer string        `json:"reviewer,omitempty"` // for reviewers only
 }
 
@@ -64,24 +65,45 @@ type pendingWire struct {
 // submit takes a plan and answers with its decision: 200, or 202 with a
 // Location when a person must decide or the caller does not want to wait.
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
-	sub, err := s.submission(w, r)
+	sub, keyed, err := s.submission(w, r)
 	if err != nil {
 		return err
 	}
-	if err := s.enter(sub.Agent); err != nil {
+	if keyed {
+		if answered, err := s.again(w, r, sub); answered || err != nil {
+			return err
+		}
+	}
+	if err := s.enter(sub); err != nil {
+		if errors.Is(err, errDeciding) { // an equal request came in between
+			return s.repeated(w, r, sub)
+		}
 		return err
 	}
 	if prefersAsync(r.Header.Values("Prefer")) {
 		s.later(r.Context(), sub)
 		w.Header().Set("Preference-Applied", "respond-async")
-		w.Header().Set("Location", "/v1/plans/"+sub.ID)
-		return writeJSON(w, http.StatusAccepted, pendingWire{sub.ID, string(review.Pending)})
+		return promised(w, sub.ID)
 	}
-	defer s.leave(sub.Agent)
+	defer s.leave(sub)
 	rep, err := s.o.Verifier.Verify(r.Context(), sub)
+	if keyed && errors.Is(err, record.ErrDuplicate) { // another process took an equal request
+		return s.repeated(w, r, sub)
+	}
 	if err != nil {
 		return unverified(err)
 	}
+	return s.answer(w, r, rep)
+}
+
+// promised answers that the decision will be found at its address.
+func promised(w http.ResponseWriter, id string) error {
+	w.Header().Set("Location", "/v1/plans/"+id)
+	return writeJSON(w, http.StatusAccepted, pendingWire{id, string(review.Pending)})
+}
+
+// answer shows a planner a recorded decision.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, rep verdict.Report) error {
 	wire := plannerWire{PlannerWire: verdict.ToPlanner(rep), Status: "decided", Advisory: !s.o.Mediated}
 	status := http.StatusOK
 	if rep.Decision.Outcome != verdict.Accept && rep.Decision.Outcome != verdict.Reject {
@@ -96,11 +118,18 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, status, wire)
 }
 
+// errDeciding says that the plan of this id is being decided already.
+var errDeciding = errors.New("the plan is being decided")
+
 // enter takes a place among the plans being decided; leave gives it back.
-func (s *Server) enter(agent string) error {
+func (s *Server) enter(sub plan.Submission) error {
+	agent := sub.Agent
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	_, twice := s.deciding[sub.ID]
 	switch {
+	case twice:
+		return errDeciding
 	case s.busy[agent] >= s.o.PerAgent:
 		return &Problem{Status: http.StatusTooManyRequests, Detail: "too many plans of this agent are being decided", RetryAfter: time.Second}
 	case s.total >= s.o.Concurrent:
@@ -108,12 +137,15 @@ func (s *Server) enter(agent string) error {
 	}
 	s.busy[agent]++
 	s.total++
+	s.deciding[sub.ID] = ongoing{agent, plan.Digest(sub.Plan)}
 	return nil
 }
 
-func (s *Server) leave(agent string) {
+func (s *Server) leave(sub plan.Submission) {
+	agent := sub.Agent
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.deciding, sub.ID)
 	s.total--
 	if s.busy[agent]--; s.busy[agent] == 0 {
 		delete(s.busy, agent)
@@ -132,27 +164,32 @@ func unverified(err error) error {
 	return err
 }
 
-// submission reads who and what, strictly.
-func (s *Server) submission(w http.ResponseWriter, r *http.Request) (plan.Submission, error) {
+// submission reads who and what, strictly; keyed reports whether the request
+// carries a key under which it may come again.
+func (s *Server) submission(w http.ResponseWriter, r *http.Request) (sub plan.Submission, keyed bool, err error) {
 	none := plan.Submission{}
 	who, err := s.bearer(r)
 	if err != nil {
-		return none, err
+		return none, false, err
 	}
 	if who.Role != identity.Agent {
-		return none, problem(http.StatusForbidden, "only an agent's token can submit plans, this is one of a %s", who.Role)
+		return none, false, problem(http.StatusForbidden, "only an agent's token can submit plans, this is one of a %s", who.Role)
+	}
+	id, keyed, err := s.idOf(r, who)
+	if err != nil {
+		return none, false, err
 	}
 	p, err := s.body(w, r)
 	if err != nil {
-		return none, err
+		return none, false, err
 	}
 	if a := p.SubmittedBy.Agent; a != "" && a != who.Name {
-		return none, problem(http.StatusForbidden, "the plan says it comes from agent %q, the token is that of %q", a, who.Name)
+		return none, false, problem(http.StatusForbidden, "the plan says it comes from agent %q, the token is that of %q", a, who.Name)
 	}
 	if s.o.Sites[p.Site] == nil && (p.Site != "" || len(s.o.Sites) != 1) {
-		return none, problem(http.StatusUnprocessableEntity, "the plan is for site %q; configured here: %s", p.Site, strings.Join(s.siteIDs(), ", "))
+		return none, false, problem(http.StatusUnprocessableEntity, "the plan is for site %q; configured here: %s", p.Site, strings.Join(s.siteIDs(), ", "))
 	}
-	return plan.Submission{Plan: p, ID: s.o.NewID(), Requester: who.String(), Agent: who.Name, Received: s.o.Now()}, nil
+	return plan.Submission{Plan: p, ID: id, Requester: who.String(), Agent: who.Name, Received: s.o.Now()}, keyed, nil
 }
 
 // body decodes the one plan of a request.
@@ -208,9 +245,6 @@ func prefersAsync(values []string) bool {
 // later decides a plan after its request was answered. It keeps the slot that
 // submit took, and outlives the request but not the server (Wait).
 func (s *Server) later(ctx context.Context, sub plan.Submission) {
-	s.mu.Lock()
-	s.deciding[sub.ID] = sub.Agent
-	s.mu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	s.work.Go(func() {
 		defer func() {
@@ -218,10 +252,7 @@ func (s *Server) later(ctx context.Context, sub plan.Submission) {
 			if p := recover(); p != nil {
 				s.o.Log.ErrorContext(ctx, "deciding a promised plan panicked", "decision", sub.ID, "panic", p)
 			}
-			s.mu.Lock()
-			delete(s.deciding, sub.ID)
-			s.mu.Unlock()
-			s.leave(sub.Agent)
+			s.leave(sub)
 		}()
 		if _, err := s.o.Verifier.Verify(ctx, sub); err != nil {
 			s.o.Log.ErrorContext(ctx, "a promised plan could not be decided", "decision", sub.ID, "error", err)
@@ -238,11 +269,11 @@ func (s *Server) plan(w http.ResponseWriter, r *http.Request) error {
 	}
 	id := r.PathValue("id")
 	s.mu.Lock()
-	agent, deciding := s.deciding[id]
+	current, deciding := s.deciding[id]
 	s.mu.Unlock()
 	d, err := s.o.Record.Get(r.Context(), id)
 	switch {
-	case errors.Is(err, record.ErrNotFound) && deciding && mine(who, agent, "agent:"+agent):
+	case errors.Is(err, record.ErrNotFound) && deciding && mine(who, current.agent, "agent:"+current.agent):
 		return writeJSON(w, http.StatusOK, pendingWire{id, "pending"})
 	case err != nil:
 		return err
@@ -277,6 +308,9 @@ func (s *Server) reviewOf(ctx context.Context, d record.Dossier, full bool) *rev
 		return nil
 	}
 	w := &reviewWire{Status: it.Status, Expires: it.Expires}
+	if it.Status == review.Pending && errors.Is(it.Barred, review.ErrVoided) {
+		w.Voided = it.Barred.Error()
+	}
 	if it.Reviewed != nil {
 		w.At, w.Note = &it.ReviewedAt, it.Reviewed.Note
 		if it.Status == review.Approved {

@@ -68,9 +68,9 @@ type Server struct {
 	work     sync.WaitGroup // plans that were answered 202 and are being decided
 
 	mu       sync.Mutex
-	busy     map[string]int    // plans being decided, by agent
-	total    int               // and all together
-	deciding map[string]string // agent of each plan that was answered 202 and is being decided
+	busy     map[string]int     // plans being decided, by agent
+	total    int                // and all together
+	deciding map[string]ongoing // plans that are being decided, by decision id
 }
 
 // New returns a server, or says what is missing (C30).
@@ -99,7 +99,7 @@ func New(o Options) (*Server, error) {
 	}
 	return &Server{
 		o: o, pages: pages, sessions: newSessions(o.Rand, o.Now), limits: newLimiter(o.Rate, o.Burst, o.Now),
-		busy: map[string]int{}, deciding: map[string]string{},
+		busy: map[string]int{}, deciding: map[string]ongoing{},
 	}, nil
 }
 
