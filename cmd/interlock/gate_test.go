@@ -37,19 +37,30 @@ func newGateRig(t *testing.T) *gateRig {
 	up := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return g.lab.Server }, nil))
 	t.Cleanup(func() { up.CloseClientConnections(); up.Close() })
 	g.reviewer, g.agent = g.install(t)
-	file := filepath.Join(g.dir, "i", "interlock", "config.yaml")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text = bytes.Replace(text, []byte("  # site: my-lab\n"), []byte("  site: chem-sdl\n  upstreams: [{name: lab, url: \""+up.URL+"\"}]\n"), 1)
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	g.config(t, func(text string) string {
+		return strings.Replace(text, "  # site: my-lab\n", "  site: chem-sdl\n  upstreams: [{name: lab, url: \""+up.URL+"\"}]\n", 1)
+	})
 	g.run(t, exitInternal, nil, "tools", "diff")
 	g.run(t, exitOK, nil, "tools", "approve", "--all")
 	g.run(t, exitOK, nil, "tools", "diff")
 	return g
+}
+
+// config changes the configuration file.
+func (g *gateRig) config(t *testing.T, change func(string) string) {
+	t.Helper()
+	file := filepath.Join(g.dir, "i", "interlock", "config.yaml")
+	was, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := change(string(was))
+	if is == string(was) {
+		t.Fatal("the configuration was not changed")
+	}
+	if err := os.WriteFile(file, []byte(is), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (g *gateRig) start(t *testing.T) {
