@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"interlock/internal/check"
 	"interlock/internal/config"
 	"interlock/internal/gate"
 	"interlock/internal/gate/grant"
@@ -21,9 +20,7 @@ import (
 	"interlock/internal/gate/wire"
 	"interlock/internal/identity"
 	"interlock/internal/pipeline"
-	"interlock/internal/plan"
 	"interlock/internal/site"
-	"interlock/internal/verdict"
 )
 
 // A gateway is the gate with what its command needs beside it.
@@ -52,8 +49,9 @@ func newGateway(e *env, eng *engine, ups []gate.Upstream, j grant.Journal, chang
 	if err != nil {
 		return nil, err
 	}
+	checks := &rechecker{site: st}
 	o := gate.Options{
-		Site: func() *site.Site { return st.Profile }, Policy: gatePolicy(eng.config), Verifier: eng.pipeline, Rechecker: &rechecker{site: st},
+		Site: func() *site.Site { return st.Profile }, Policy: gatePolicy(eng.config), Verifier: eng.pipeline, Rechecker: checks, Claimer: checks,
 		State: state, Journal: j, Pins: pins, Limits: eng.limits, Now: time.Now, Log: slog.New(slog.NewTextHandler(e.Stderr, nil)),
 	}
 	rec, recorded := j.(*recordJournal)
@@ -179,61 +177,6 @@ type screenText func(string) string
 
 func (f screenText) Screen(text string) string { return f(text) }
 
-// recheckFor is how long the findings on an unchanged plan in an unchanged
-// state are believed: rules may look at the clock.
-const recheckFor = 2 * time.Second
-
-// A rechecker runs the checks, the graph and the rules of a site again at
-// dispatch. It observes nothing: monitoring over time sees a plan once.
-type rechecker struct {
-	site *pipeline.Site
-
-	mu   sync.Mutex // owns what follows
-	key  string
-	at   time.Time
-	last []verdict.Finding
-}
-
-// Recheck implements gate.Rechecker.
-func (r *rechecker) Recheck(_ context.Context, c gate.Call) []verdict.Finding {
-	now, state := time.Now(), r.site.State()
-	p := c.Plan.Plan
-	if p == nil {
-		p = &plan.Plan{
-			Site: r.site.Profile.ID, Goal: "one call", Steps: []string{"Call " + c.Tool.Name + "."}, SubmittedBy: plan.Submitter{Agent: c.Client.Agent},
-			ToolCalls: []plan.ToolCall{{Step: 1, Tool: c.Tool.Name, Arguments: c.Arguments}},
-		}
-	}
-	var sandbox check.Standing
-	if r.site.Sandbox != nil {
-		sandbox = r.site.Sandbox()
-	}
-	key := plan.Digest(p) + state.Digest() + sandbox.String() + sandbox.Why
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if key == r.key && now.Sub(r.at) < recheckFor {
-		return r.last
-	}
-	public := p.Public()
-	public.Site = r.site.Profile.ID
-	if c.Client.Agent != "" {
-		public.SubmittedBy.Agent = c.Client.Agent
-	}
-	in := check.Input{Plan: public, Site: r.site.Profile, State: state, Now: now, Sandbox: sandbox}
-	report, faults := check.Run(r.site.Checks, in)
-	findings := report.Findings
-	for _, f := range faults {
-		findings = append(findings, verdict.Finding{Rule: "GATE-FAULT", Level: verdict.Block, Message: f})
-	}
-	known, err := r.site.Knowledge.Know(in)
-	if err != nil {
-		findings = append(findings, verdict.Finding{Rule: "GATE-FAULT", Level: verdict.Block, Message: "the site's rules could not be checked: " + err.Error()})
-	}
-	findings = append(findings, known.Findings...)
-	r.key, r.at, r.last = key, now, findings
-	return findings
-}
-
 // bearer authenticates agents by their token.
 func bearer(tokens *identity.Tokens) gate.Authenticator {
 	return func(r *http.Request) (gate.Client, error) {
@@ -297,6 +240,7 @@ func mountGate(e *env, eng *engine, mux *http.ServeMux) (func(), error) {
 	fmt.Fprintf(e.Stdout, "MCP    /mcp (%s), mode %s\n", strings.Join(names(ups), ", "), cfg.Mode)
 	return sync.OnceFunc(func() {
 		_ = h.Close()
+		gw.gate.Close()
 		endWatch()
 		cancel()
 		<-watched

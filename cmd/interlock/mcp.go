@@ -48,6 +48,7 @@ func (c *mcpCmd) Run(e *env) error {
 		fmt.Fprintln(e.Stderr, "interlock: decisions are not recorded: run interlock init for a store. Calls are kept in a journal.")
 	}
 	defer gw.watch.start(e.Ctx)()
+	defer gw.gate.Close()
 	server, err := wire.Start(e.Ctx, up.Command)
 	if err != nil {
 		return badInput(err)

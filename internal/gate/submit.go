@@ -43,6 +43,7 @@ func (s *Session) submit(ctx context.Context, p *plan.Plan) (*entry, *denial) {
 func (s *Session) judge(ctx context.Context, e *entry, ends []*plan.Plan) {
 	defer close(e.done)
 	g, found := s.g, s.before(ctx, e)
+	judged := g.o.Now() // reading what the plan names took time, and state may be newer than the plan
 	type answer struct {
 		report verdict.Report
 		err    error
@@ -50,7 +51,7 @@ func (s *Session) judge(ctx context.Context, e *entry, ends []*plan.Plan) {
 	answers := make(chan answer, len(ends))
 	for i, p := range ends {
 		s := e.sub
-		s.ID, s.Findings = e.id, found // the decision is found under the id the planner was given
+		s.ID, s.Received, s.Findings = e.id, judged, found // the decision is found under the id the planner was given
 		if i > 0 {
 			s.ID += highEnd
 		}
