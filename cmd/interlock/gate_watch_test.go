@@ -192,6 +192,10 @@ func TestTheSandboxProbeDecides(t *testing.T) {
 	}
 	_ = cs.Close()
 	g.stop()
+	// A command without a gate goes by the record.
+	if w := g.decideText(t, exitReject, `{"site": "chem-sdl", "goal": "Move", "steps": ["Move ur5e_1 home."], "submitted_by": {"agent": "nobody"}}`); w.Inspected.Facts != "confirmed" {
+		t.Errorf("check after a probe that passed: the facts are %q", w.Inspected.Facts)
+	}
 	if tail := g.run(t, exitOK, nil, "audit", "tail", "-n", "100"); !strings.Contains(tail, "sandbox-probe") {
 		t.Errorf("the record lacks the probe:\n%s", tail)
 	}

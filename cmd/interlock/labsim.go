@@ -84,8 +84,8 @@ func (c *labsimCmd) sandbox(lab *labsim.Lab) (func(), error) {
 	return func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// A labsimSandboxCmd is the child process that runs one script of the
+// A labBoxCmd is the child process that runs one script of the
 // simulated sandbox.
-type labsimSandboxCmd struct{}
+type labBoxCmd struct{}
 
-func (labsimSandboxCmd) Run(e *env) error { return labsim.SandboxMain(e.Stdin, e.Stdout) }
+func (labBoxCmd) Run(e *env) error { return labsim.SandboxMain(e.Stdin, e.Stdout) }

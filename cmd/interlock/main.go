@@ -60,10 +60,8 @@ type commands struct {
 	Wire     wireCmd     `cmd:"" help:"Print the entry that puts the gate in front of a server in MCP clients."`
 	Labsim   labsimCmd   `cmd:"" help:"A simulated laboratory as an MCP server."`
 	RunChild runChildCmd `cmd:"" hidden:""`
-
-	LabsimSandbox labsimSandboxCmd `cmd:"" hidden:""`
-
-	Version versionCmd `cmd:"" help:"Print the version."`
+	LabBox   labBoxCmd   `cmd:"" name:"labsim-sandbox" hidden:""`
+	Version  versionCmd  `cmd:"" help:"Print the version."`
 }
 
 // The exit codes of the command-line contract.

@@ -132,7 +132,10 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 		st.With.Prompts = bench.prompts
 		eng.pipeline.Sites[sid] = st
 	}
-	return eng, eng.record(e, o)
+	if err := eng.record(e, o); err != nil {
+		return eng, err
+	}
+	return eng, recordedStanding(e, eng)
 }
 
 // policiesHaveSites refuses a data policy for a site that does not exist: a
