@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("NO_COLOR", "1")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCodeIs},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exitcode": exitCodeIs, "decisionid": decisionID},
 	})
 }
 
@@ -53,6 +54,18 @@ func exitCodeIs(ts *testscript.TestScript, neg bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("exit code %s, want %s", got, args[0])
 	}
+}
+
+// decisionID puts the decision_id of a check --json output into DECISION.
+func decisionID(ts *testscript.TestScript, neg bool, args []string) {
+	var w struct {
+		DecisionID string `json:"decision_id"`
+	}
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: decisionid file")
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &w))
+	ts.Setenv("DECISION", w.DecisionID)
 }
 
 func exitOf(err error) string {

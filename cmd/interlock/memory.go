@@ -55,7 +55,7 @@ func (m *remembered) Match(ctx context.Context, r pipeline.Recall) ([]verdict.Pr
 func (m *remembered) sync(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for entry, err := range m.reader.Tail(ctx, record.Query{From: m.next, Kinds: []record.Kind{record.Decided{}.Kind(), record.Reviewed{}.Kind()}}) {
+	for entry, err := range m.reader.Tail(ctx, record.Query{From: m.next, Kinds: []record.Kind{record.Decided{}.Kind(), record.Reviewed{}.Kind(), record.Forgotten{}.Kind()}}) {
 		if err != nil {
 			return fmt.Errorf("reading the record into memory: %w", err)
 		}
@@ -66,8 +66,11 @@ func (m *remembered) sync(ctx context.Context) error {
 				err = m.decided(ctx, entry, ev)
 			case record.Reviewed:
 				err = m.reviewed(ctx, entry, ev)
+			case record.Forgotten:
+				_, err = m.memory.Forget(ev.Decision, ev.By, ev.Reason)
+				err = ignoreUnknown(err)
 			default:
-				// Asked for two kinds only; the others are not memory's.
+				// Asked for three kinds only; the others are not memory's.
 			}
 		}
 		if err != nil {

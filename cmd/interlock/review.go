@@ -25,6 +25,7 @@ type reviewCmd struct {
 	Show    reviewShowCmd    `cmd:"" help:"Show one plan whole, with everything known about it."`
 	Approve reviewApproveCmd `cmd:"" help:"Approve a plan; needs a reviewer's token."`
 	Reject  reviewRejectCmd  `cmd:"" help:"Reject a plan; needs a reviewer's token."`
+	Forget  reviewForgetCmd  `cmd:"" help:"Let a failed plan no longer count against those that resemble it; needs a reviewer's token."`
 	Resolve reviewResolveCmd `cmd:"" help:"Say what became of an unknown call, or that a matter was seen; needs a reviewer's token."`
 }
 

@@ -26,6 +26,7 @@ const (
 	KindTokenRevoked Kind = "token_revoked"
 	KindExecution    Kind = "execution"
 	KindDocument     Kind = "document"
+	KindForgotten    Kind = "forgotten"
 	KindAttention    Kind = "attention"
 	KindResolved     Kind = "resolved"
 	KindVoided       Kind = "voided"
@@ -195,6 +196,20 @@ func (DocumentDecided) Kind() Kind { return KindDocument }
 
 func (e DocumentDecided) subject() (decision, tag string) { return "", e.Name }
 
+// Forgotten is a person's word that a failed plan no longer counts against
+// those that resemble it. The decision itself stays in the record.
+type Forgotten struct {
+	Decision string
+	By       string // person, from the credential
+	Token    string // id of the credential
+	Reason   string
+}
+
+// Kind names the event.
+func (Forgotten) Kind() Kind { return KindForgotten }
+
+func (e Forgotten) subject() (decision, tag string) { return e.Decision, "" }
+
 // Attention is a matter that a person must look at. It stays open until
 // somebody has resolved it (C19).
 type Attention struct {
@@ -213,9 +228,9 @@ type Attention struct {
 type Resolved struct {
 	Decision string
 	Matter   string
-	Outcome  string // "done" or "failed" for a call whose outcome was unknown, else "seen"
-	Reviewer string // from the credential, never from a body (C16)
-	Token    string // id of the credential
+	Outcome  string // "done" or "failed" for a call whose outcome was unknown, "approved" for a tool that was approved, else "seen"
+	Reviewer string // from the credential, never from a body (C16); for an approved tool the user of the machine
+	Token    string // id of the credential, "" for an approved tool
 	Note     string
 }
 

@@ -266,7 +266,7 @@ func (d *Dossier) add(e Entry) error {
 		d.Decided, d.DecidedAt, d.DecidedSeq = &event, e.At, e.Seq
 	case Reviewed:
 		d.Reviewed, d.ReviewedAt = &event, e.At
-	case Checked, Judged, Ruled, Granted, Sent, Done, StateChanged, ToolPinned, TokenIssued, TokenRevoked, DocumentDecided, Attention, Resolved, Voided, Execution:
+	case Checked, Judged, Ruled, Granted, Sent, Done, StateChanged, ToolPinned, TokenIssued, TokenRevoked, DocumentDecided, Forgotten, Attention, Resolved, Voided, Execution:
 		// in Entries
 	}
 	return nil

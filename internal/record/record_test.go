@@ -117,6 +117,7 @@ func TestEveryEventComesBack(t *testing.T) {
 		TokenIssued{"t1", "reviewer", "Ana", "00ff"},
 		TokenRevoked{"t1"},
 		DocumentDecided{"etch.md", "abc", "approved", "Ana", "t1", "read it", 3},
+		Forgotten{"d-1", "Ana", "t1", "the rule it broke is gone"},
 		Attention{"c-1", "unknown", "d-1", "g-1", "c-1", "lab", "arm", "move", "the gate ended"},
 		Resolved{"d-1", "c-1", "done", "Ana", "t1", "I saw it move"},
 		Voided{"lab", "emergency stop", epoch},

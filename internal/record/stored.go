@@ -120,6 +120,12 @@ type (
 		Reason string `json:"reason,omitempty"`
 		Serial int    `json:"serial"`
 	}
+	storedForgotten struct {
+		Decision string `json:"decision"`
+		By       string `json:"by"`
+		Token    string `json:"token"`
+		Reason   string `json:"reason"`
+	}
 	storedExecution struct {
 		Decision string `json:"decision,omitempty"`
 		What     string `json:"what"`
@@ -240,6 +246,8 @@ func toStored(e Event) (any, error) {
 		return storedTokenRevoked(e), nil
 	case DocumentDecided:
 		return storedDocument(e), nil
+	case Forgotten:
+		return storedForgotten(e), nil
 	case Attention:
 		return storedAttention(e), nil
 	case Resolved:
@@ -289,6 +297,8 @@ func decode(env envelope) (Event, error) {
 		return body(env, func(s storedTokenIssued) Event { return TokenIssued(s) })
 	case KindTokenRevoked:
 		return body(env, func(s storedTokenRevoked) Event { return TokenRevoked(s) })
+	case KindForgotten:
+		return body(env, func(s storedForgotten) Event { return Forgotten(s) })
 	case KindDocument:
 		return body(env, func(s storedDocument) Event { return DocumentDecided(s) })
 	case KindAttention:
