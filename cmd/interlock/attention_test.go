@@ -298,3 +298,33 @@ func TestC20_AStopVoidsWhatWaits(t *testing.T) {
 	refused(last, "room_presence is person")
 	g.run(t, exitOK, nil, "audit", "verify")
 }
+
+// TestC16_SelfApprovalNeedsTheSetting: the person behind a plan approves it
+// only where the configuration says so, which is said at start and recorded.
+func TestC16_SelfApprovalNeedsTheSetting(t *testing.T) {
+	t.Parallel()
+	g := &gateRig{cli: cli{t.TempDir()}}
+	g.reviewer, g.agent = g.install(t)
+	person := map[string]string{"INTERLOCK_TOKEN": g.reviewer}
+	address, stop := g.serve(t)
+	_, said := request(t, "POST", address+"/v1/plans", g.agent, `{"site":"chem-sdl","goal":"Distil the residue","submitted_by":{"on_behalf_of":"Ana Ferro"},"steps":["Distil the residue of yesterday."]}`)
+	stop()
+	var got struct {
+		ID string `json:"decision_id"`
+	}
+	if err := json.Unmarshal([]byte(said), &got); err != nil || got.ID == "" {
+		t.Fatal(said)
+	}
+	if out := g.run(t, exitInput, person, "review", "approve", got.ID); !strings.Contains(out, "nobody approves") {
+		t.Errorf("without the setting: %s", out)
+	}
+	g.config(t, func(text string) string { return strings.Replace(text, "allow_self: false", "allow_self: true", 1) })
+	g.run(t, exitOK, person, "review", "approve", got.ID)
+	if out := g.run(t, exitOK, nil, "audit", "tail", "--json"); !strings.Contains(out, `"self":true`) {
+		t.Errorf("it is not marked in the record: %s", out)
+	}
+	g.config(t, func(text string) string { return strings.Replace(text, "pending_ttl: 24h", "pending_ttl: 1s", 1) })
+	if out := g.run(t, exitInput, nil, "review", "list"); !strings.Contains(out, "review.pending_ttl") {
+		t.Errorf("%s", out)
+	}
+}

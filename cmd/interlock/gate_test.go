@@ -179,7 +179,7 @@ func TestGateEscalateApproveRun(t *testing.T) {
 	_ = cs.Close()
 	g.stop()
 	tail := g.run(t, exitOK, nil, "audit", "tail", "-n", "100")
-	for _, want := range []string{"reviewed", "granted", "sent", "done", "state_changed"} {
+	for _, want := range []string{"tool_pinned", "reviewed", "granted", "sent", "done", "state_changed"} {
 		if !strings.Contains(tail, want) {
 			t.Errorf("the record lacks %s:\n%s", want, tail)
 		}

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"io"
 	"os/user"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"interlock/internal/gate"
 	"interlock/internal/gate/pin"
 	"interlock/internal/gate/wire"
+	"interlock/internal/record"
+	"interlock/internal/site"
 )
 
 type toolsCmd struct {
@@ -177,7 +180,8 @@ func (c *toolsApproveCmd) Run(e *env) error {
 	for len(args) > 0 && args[0] == "--all" {
 		c.All, args = true, args[1:]
 	}
-	return c.each(e, args, func(pins *pin.Store, shown *pin.Server, changes []pin.Change, words []string) error {
+	var approved []record.ToolPinned
+	err := c.each(e, args, func(pins *pin.Store, shown *pin.Server, changes []pin.Change, words []string) error {
 		if c.All == (len(words) > 0) {
 			return badInput(errors.New("expected names of tools, or --all"))
 		}
@@ -188,6 +192,38 @@ func (c *toolsApproveCmd) Run(e *env) error {
 			return badInput(err)
 		}
 		fmt.Fprintf(e.Stdout, "%s: approved by %s\n", shown.Name, by)
+		for _, ch := range changes {
+			if ch.What != "removed" && (c.All || slices.Contains(words, ch.Tool)) {
+				p := record.ToolPinned{Server: shown.Name, Tool: ch.Tool, Status: "pinned", By: by}
+				if t := shown.Tool(ch.Tool); t != nil {
+					p.Digest = t.Digest
+				}
+				approved = append(approved, p)
+			}
+		}
 		return nil
 	})
+	return errors.Join(err, c.record(e, approved))
+}
+
+// record puts an approval on record where there is one, and closes what waits
+// for a person because of these tools.
+func (c *toolsApproveCmd) record(e *env, approved []record.ToolPinned) error {
+	store := storeFlags{Config: c.Config}
+	cfg, err := store.load(e)
+	if err != nil {
+		return err
+	}
+	if len(approved) == 0 || initialised(cfg) != nil {
+		return nil // a gate without an installation keeps a journal, not a record
+	}
+	log, err := openLog(e, cfg)
+	if err != nil {
+		return err
+	}
+	defer quietly(log)
+	if err := newQueue(log, &site.Set{}, cfg.Review).Pinned(e.Ctx, approved); err != nil {
+		return storeError(err)
+	}
+	return nil
 }

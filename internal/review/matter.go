@@ -31,6 +31,8 @@ const (
 	OutcomeDone   = "done"   // the call has happened
 	OutcomeFailed = "failed" // it has not, or not as it should have
 	OutcomeSeen   = "seen"   // of everything that is not an unknown call
+	approved      = "approved"
+	quarantined   = "quarantined"
 )
 
 // A Matter is something that happened at the gate and that a person must look
@@ -258,4 +260,33 @@ func (m Matter) again(who identity.Principal, r Resolution) (Matter, error) {
 		return m, fmt.Errorf("resolving %s: %w", m.ID, ErrDecided)
 	}
 	return m, fmt.Errorf("resolving %s: %w: %s by %s", m.ID, ErrDecided, m.Resolved.Outcome, m.Resolved.Reviewer)
+}
+
+// Pinned records that a person of this machine approved tools as they are now
+// (C23), and closes what is open about them.
+func (q *Queue) Pinned(ctx context.Context, tools []record.ToolPinned) error {
+	if len(tools) == 0 {
+		return nil
+	}
+	wrap := func(err error) error { return fmt.Errorf("recording the approval of tools: %w", err) }
+	matters, err := q.Matters(ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	var events []record.Event
+	for _, p := range tools {
+		events = append(events, p)
+		for _, m := range matters {
+			if m.What != quarantined || m.Server != p.Server || m.Tool != p.Tool {
+				continue
+			}
+			for _, id := range m.same {
+				events = append(events, record.Resolved{Matter: id, Outcome: approved, Reviewer: p.By, Note: "interlock tools approve"})
+			}
+		}
+	}
+	if _, err := q.o.Log.Append(ctx, events...); err != nil {
+		return wrap(err)
+	}
+	return nil
 }

@@ -78,6 +78,14 @@ func TestC19_UnknownCallsWaitForAPerson(t *testing.T) {
 	if _, err := b.Resolve(t.Context(), ana, "m-2", review.Resolution{Outcome: "seen"}); err != nil {
 		t.Error(err)
 	}
+	pins.Matter = "m-3"
+	b.record(t, pins)
+	if all, err := b.Matters(t.Context()); err != nil || len(all) != 2 || all[0].ID != "m-3" {
+		t.Errorf("a new quarantine: %+v %v", all, err)
+	}
+	if err := b.Pinned(t.Context(), []record.ToolPinned{{Server: "lab", Tool: "x", Status: "pinned", By: "ana"}, {Server: "lab", Tool: "y", Status: "pinned", By: "ana"}}); err != nil {
+		t.Error(err)
+	}
 	if all, err := b.Matters(t.Context()); err != nil || len(all) != 1 || all[0].ID != "c-2" {
 		t.Errorf("%+v %v", all, err)
 	}
