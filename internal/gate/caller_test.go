@@ -90,3 +90,13 @@ func TestResultValue(t *testing.T) {
 		}
 	}
 }
+
+func FuzzResultValue(f *testing.F) {
+	f.Add([]byte(`{"structuredContent":{"a":[1,{"b":"x"}]}}`), "/a/1/b")
+	f.Add([]byte(`{"content":[{"type":"text","text":"{\"v\":1}"}]}`), "/v")
+	f.Fuzz(func(t *testing.T, result []byte, pointer string) {
+		if v, err := gate.ResultValue(result, pointer, 64); len(v) > 64 || (err != nil && v != "") {
+			t.Errorf("%q %v", v, err)
+		}
+	})
+}
