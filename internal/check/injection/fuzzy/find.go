@@ -2,6 +2,7 @@ package fuzzy
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"unicode/utf8"
 )
@@ -16,12 +17,28 @@ type Hit struct {
 // gramSlots is the size of the table of grams, a power of two.
 const gramSlots = 1 << 15
 
-// A gramIndex lists for each trigram the phrases that hold it. Trigrams may
-// share a slot: that only makes more candidates.
+// A gramIndex says for each trigram which phrases hold it, one bit a phrase, so
+// that the trigrams of all phrases are counted at once: the counts stand
+// upright, one word for each binary digit of 64 phrases. Trigrams may share a
+// slot: that only makes more candidates.
 type gramIndex struct {
-	from    [gramSlots + 1]uint16
-	phrases []uint16
+	set   [gramSlots]uint16 // number of a slot's set of phrases; 0 is the empty one
+	words int               // of a set
+	sets  []uint64
+	order []uint16 // the phrases by length, as their bits stand in a set
+	place []uint16 // of each phrase in order
+	span  []int    // for every word of a set, most blocks that a window of its phrases touches
+	need  []sums   // what each phrase needs, for every word of a set
 }
+
+// Counts in one block reach 16, over all blocks counted together 96.
+type (
+	counts [5]uint64
+	sums   [7]uint64
+)
+
+// never is more than any sum: phrases that are not there need it.
+const never = 1<<len(sums{}) - 1
 
 func slot(a, b, c rune) uint32 {
 	h := uint32(a)*0x9E3779B1 ^ uint32(b)*0x85EBCA77 ^ uint32(c)*0xC2B2AE3D
@@ -46,7 +63,7 @@ func newGramIndex(phrases []string, ps []phrase) gramIndex {
 			shared[s]++
 		}
 	}
-	lists := make([][]uint16, gramSlots)
+	g := newSets(ps)
 	for i, own := range slots {
 		slices.SortFunc(own, func(a, b uint32) int { return cmp.Or(cmp.Compare(shared[b], shared[a]), cmp.Compare(a, b)) })
 		drop := 0
@@ -57,16 +74,50 @@ func newGramIndex(phrases []string, ps []phrase) gramIndex {
 			drop-- // a trigram is left out wholly or not at all
 		}
 		ps[i].need -= drop
-		for _, s := range slices.Compact(own[drop:]) {
-			lists[s] = append(lists[s], uint16(i))
+		for _, s := range own[drop:] {
+			g.put(s, int(g.place[i]))
 		}
 	}
-	var g gramIndex
-	for s, l := range lists {
-		g.phrases = append(g.phrases, l...)
-		g.from[s+1] = uint16(len(g.phrases))
+	g.need = make([]sums, g.words)
+	for i := range g.words * 64 {
+		need := never
+		if i < len(ps) && ps[g.order[i]].need > 0 {
+			need = ps[g.order[i]].need
+		}
+		for d := range g.need[i/64] {
+			g.need[i/64][d] |= uint64(need>>d&1) << (i % 64)
+		}
 	}
 	return g
+}
+
+// newSets gives every phrase its bit: phrases of like lengths together, because
+// all of a word are counted over as many blocks as the longest of them needs.
+func newSets(ps []phrase) gramIndex {
+	g := gramIndex{words: (len(ps) + 63) / 64, place: make([]uint16, len(ps))}
+	g.sets = make([]uint64, g.words) // the empty one
+	g.span = make([]int, g.words)
+	for i := range ps {
+		g.order = append(g.order, uint16(i))
+	}
+	slices.SortStableFunc(g.order, func(a, b uint16) int { return cmp.Compare(ps[a].m, ps[b].m) })
+	for at, i := range g.order {
+		g.place[i] = uint16(at)
+		g.span[at/64] = max(g.span[at/64], ps[i].touches())
+	}
+	return g
+}
+
+// touches is how many blocks the windows that begin in one block may touch.
+func (p *phrase) touches() int { return (p.m+block-2)/block + 1 }
+
+// put adds the phrase with bit i to the set of a slot.
+func (g *gramIndex) put(slot uint32, i int) {
+	if g.set[slot] == 0 {
+		g.set[slot] = uint16(len(g.sets) / g.words)
+		g.sets = append(g.sets, make([]uint64, g.words)...)
+	}
+	g.sets[int(g.set[slot])*g.words+i/64] |= 1 << (i % 64)
 }
 
 // fewestShared is how many trigrams of a phrase of m runes at least stand in a
@@ -86,6 +137,7 @@ func fewestShared(m int, cut float64) int {
 const (
 	block  = 16
 	blocks = longest/block + 2
+	ring   = blocks + 1 // counts are kept until their block has left every sum
 )
 
 // Find appends for each phrase and each block the best full window at or above
@@ -95,31 +147,16 @@ const (
 func (s *Set) Find(text []byte, hits []Hit, w *Work) []Hit {
 	w.cls = s.classes(text, w.cls)
 	n, first := len(w.cls), len(hits)
-	if len(w.total) < len(s.phrases) {
-		for k := range w.count {
-			w.count[k] = make([]uint8, len(s.phrases))
-		}
-		w.total, w.isRipe = make([]uint16, len(s.phrases)), make([]bool, len(s.phrases))
-	}
+	w.forget(s.grams.words)
 	g := grams{text: text}
 	g.fill()
 	for k := 0; (k-blocks+1)*block < n; k++ {
-		w.leave(k % blocks)
-		for i := k * block; i < min((k+1)*block, n-2); i++ {
-			s.countGram(g.next(), k%blocks, w)
-		}
+		s.countBlock(&g, max(min((k+1)*block, n-2)-k*block, 0), k, w)
 		// Windows that begin blocks-1 blocks back end here at the latest.
 		if from := (k - blocks + 1) * block; from >= 0 && from < n {
 			hits = s.evaluate(from, n, hits, w)
 		}
 	}
-	for k := range blocks {
-		w.leave(k)
-	}
-	for _, p := range w.ripe {
-		w.isRipe[p] = false
-	}
-	w.ripe = w.ripe[:0]
 	if n < len(text) {
 		w.mapRunes(text)
 		for i := range hits[first:] {
@@ -154,43 +191,83 @@ func (g *grams) next() uint32 {
 	return sl
 }
 
-// countGram counts a trigram of block k for the phrases that hold it.
-func (s *Set) countGram(sl uint32, k int, w *Work) {
-	for _, p := range s.grams.phrases[s.grams.from[sl]:s.grams.from[sl+1]] {
-		if w.count[k][p] == 0 {
-			w.touched[k] = append(w.touched[k], p)
+// forget empties the counts.
+func (w *Work) forget(words int) {
+	for k := range w.count {
+		w.count[k] = append(w.count[k][:0], make([]counts, words)...)
+	}
+	w.total = append(w.total[:0], make([]sums, words)...)
+}
+
+// countBlock counts the n trigrams of block k for the phrases that hold them,
+// and moves the sums on to the windows that begin blocks-1 blocks back.
+func (s *Set) countBlock(g *grams, n, k int, w *Work) {
+	var buf [block]uint32
+	found := 0
+	for range n {
+		if set := s.grams.set[g.next()]; set != 0 {
+			buf[found] = uint32(set) * uint32(s.grams.words)
+			found++
 		}
-		w.count[k][p]++
-		if w.total[p]++; int(w.total[p]) >= s.phrases[p].need && !w.isRipe[p] {
-			w.isRipe[p] = true
-			w.ripe = append(w.ripe, p)
+	}
+	now := w.count[k%ring]
+	gone := w.count[(k+1)%ring] // block k-blocks
+	for j := range w.total {
+		var c0, c1, c2, c3, c4 uint64
+		for _, set := range buf[:found] {
+			carry := s.grams.sets[set+uint32(j)]
+			c0, carry = c0^carry, c0&carry
+			c1, carry = c1^carry, c1&carry
+			c2, carry = c2^carry, c2&carry
+			c3, carry = c3^carry, c3&carry
+			c4 |= carry
 		}
+		now[j] = counts{c0, c1, c2, c3, c4}
+		w.total[j].move(&gone[j], &w.count[(k+1+s.grams.span[j])%ring][j])
 	}
 }
 
-// leave forgets what was counted for block k.
-func (w *Work) leave(k int) {
-	for _, p := range w.touched[k] {
-		w.total[p] -= uint16(w.count[k][p])
-		w.count[k][p] = 0
+// move takes old off the sums and puts now on.
+func (t *sums) move(old, now *counts) {
+	var borrow, carry uint64
+	for d := range t {
+		var o, n uint64
+		if d < len(old) {
+			o, n = old[d], now[d]
+		}
+		a := t[d]
+		a, borrow = a^o^borrow, ^a&o|^(a^o)&borrow
+		t[d], carry = a^n^carry, a&n|(a^n)&carry
 	}
-	w.touched[k] = w.touched[k][:0]
+}
+
+// reach gives the phrases whose sum is at least what they need.
+func (t *sums) reach(need *sums) uint64 {
+	var borrow uint64
+	for d, a := range t {
+		n := need[d]
+		borrow = ^a&n | ^(a^n)&borrow
+	}
+	return ^borrow
+}
+
+// of gives the count of phrase i of the word.
+func (c *counts) of(i uint16) (n int) {
+	for d, digits := range c {
+		n |= int(digits>>(i%64)&1) << d
+	}
+	return n
 }
 
 // evaluate looks at the windows that begin in the block at start, for the
 // phrases with enough grams in the blocks counted now, and for those too short
 // for the bound.
 func (s *Set) evaluate(start, n int, hits []Hit, w *Work) []Hit {
-	kept := w.ripe[:0]
-	for _, p := range w.ripe {
-		if int(w.total[p]) < s.phrases[p].need {
-			w.isRipe[p] = false
-			continue
+	for j := range w.total {
+		for ripe := w.total[j].reach(&s.grams.need[j]); ripe != 0; ripe &= ripe - 1 {
+			hits = s.candidate(s.grams.order[j*64+bits.TrailingZeros64(ripe)], start, n, w, hits)
 		}
-		kept = append(kept, p)
-		hits = s.candidate(p, start, n, w, hits)
 	}
-	w.ripe = kept
 	for _, p := range s.always {
 		hits = s.candidate(p, start, n, w, hits)
 	}
@@ -199,7 +276,7 @@ func (s *Set) evaluate(start, n int, hits []Hit, w *Work) []Hit {
 
 func (s *Set) candidate(i uint16, start, n int, w *Work, hits []Hit) []Hit {
 	p := &s.phrases[i]
-	if n-start < p.m || !w.enough(i, start, p) {
+	if n-start < p.m || !w.enough(s.grams.place[i], start, p) {
 		return hits
 	}
 	part := w.cls[start:min(n, start+block+p.m-1)]
@@ -214,11 +291,11 @@ func (s *Set) candidate(i uint16, start, n int, w *Work, hits []Hit) []Hit {
 }
 
 // enough reports whether the blocks that a window beginning in the block at
-// start can touch hold as many grams of the phrase as it needs.
+// start can touch hold as many grams of the phrase, whose bit is i, as it needs.
 func (w *Work) enough(i uint16, start int, p *phrase) bool {
 	sum, k := 0, start/block
-	for b := range (p.m+block-2)/block + 1 {
-		sum += int(w.count[(k+b)%blocks][i])
+	for b := range p.touches() {
+		sum += w.count[(k+b)%ring][i/64].of(i)
 	}
 	return sum >= p.need
 }

@@ -6,11 +6,8 @@ type Work struct {
 	cur, nxt []interval
 	pos      []int32
 	lcs      []int32
-	count    [blocks][]uint8 // grams of each phrase in the latest blocks
-	touched  [blocks][]uint16
-	total    []uint16 // over all of them
-	ripe     []uint16 // phrases whose total reaches what they need
-	isRipe   []bool
+	count    [ring][]counts // trigrams of each phrase in the latest blocks
+	total    []sums         // over all of them
 	offsets  []int32
 }
 
