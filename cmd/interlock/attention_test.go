@@ -206,7 +206,7 @@ func (g *gateRig) upstream(t *testing.T, address string) {
 func (g *gateRig) page(t *testing.T, path string) string {
 	t.Helper()
 	client := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.PostForm(g.address+"/login", url.Values{"token": {g.reviewer}}) //nolint:noctx // bounded by the client
+	res, err := client.PostForm(g.address+"/login", url.Values{"token": {g.reviewer}})
 	if err != nil {
 		t.Fatal(err)
 	}
