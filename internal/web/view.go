@@ -63,6 +63,7 @@ type callView struct {
 	Step      int
 	Tool      string
 	Arguments string
+	Expect    string // what must be seen after it, as canonical JSON; "" nothing
 }
 
 // A piece of text with the worst level of the findings that point at it.
@@ -132,7 +133,11 @@ func viewPlan(raw []byte, findings []verdict.Finding) (planView, error) {
 }
 
 func viewCall(c plan.ToolCall) callView {
-	return callView{Step: c.Step, Tool: c.Tool, Arguments: string(plan.CanonicalValue(c.Arguments))}
+	v := callView{Step: c.Step, Tool: c.Tool, Arguments: string(plan.CanonicalValue(c.Arguments))}
+	if c.Expect != nil {
+		v.Expect = string(plan.CanonicalValue(c.Expect.Map()))
+	}
+	return v
 }
 
 // pointing selects the findings that point into one text of the plan.
