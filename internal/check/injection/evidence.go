@@ -47,6 +47,7 @@ type worker struct {
 	matches  []multi.Hit
 	searches []*multi.Search // of each rule, made when it first matches
 	quotes   quoteSearch
+	plain    map[string]bool // pieces of a group that can be read in one way only
 	cells    []terms
 	byCell   [][]int32 // rules that matched in each cell, each once
 	ev       evidence

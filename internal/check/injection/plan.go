@@ -78,10 +78,15 @@ func (w *worker) group(g *group, r *check.Result) {
 	}
 	hidden := g.how
 	hidden.plain = false
+	clear(w.plain)
 	for i := range g.pieces {
 		p := &g.pieces[i]
+		if w.plain[p.text] {
+			continue // plans name the same things over and over
+		}
 		pv := w.text([]byte(p.text), hidden)
 		if len(pv.Views) == 1 {
+			w.plain[p.text] = true
 			continue
 		}
 		alone := group{name: g.name, pieces: []piece{{p.span, p.text, len(p.text)}}}

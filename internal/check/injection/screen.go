@@ -183,6 +183,7 @@ func (s *Screen) newWorker() *worker {
 	return &worker{
 		screen: s, reader: normal.NewReader(s.folder, s.words), matcher: s.ruleSet.NewMatcher(multi.Limits{}),
 		model: &ngram.Work{}, searches: make([]*multi.Search, len(s.rules)), quotes: s.quotes.search(),
+		plain: map[string]bool{},
 	}
 }
 

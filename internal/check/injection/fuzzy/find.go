@@ -40,7 +40,8 @@ type (
 // never is more than any sum: phrases that are not there need it.
 const never = 1<<len(sums{}) - 1
 
-func slot(a, b, c rune) uint32 {
+// slot gives the slot of a trigram of classes.
+func slot(a, b, c uint16) uint32 {
 	h := uint32(a)*0x9E3779B1 ^ uint32(b)*0x85EBCA77 ^ uint32(c)*0xC2B2AE3D
 	return (h ^ h>>15) * 0x2C1B3C6D >> 17 & (gramSlots - 1)
 }
@@ -52,13 +53,13 @@ const leastNeeded = 7
 // needs to what is indexed: the trigrams that most phrases have are left out,
 // because they turn up everywhere. A phrase that needed so many in all needs at
 // least so many, less those left out, among the others.
-func newGramIndex(phrases []string, ps []phrase) gramIndex {
-	slots := make([][]uint32, len(phrases))
+func newGramIndex(ps []phrase) gramIndex {
+	slots := make([][]uint32, len(ps))
 	shared := make([]int, gramSlots)
-	for i, p := range phrases {
-		r := []rune(p)
-		for k := 0; k+2 < len(r); k++ {
-			s := slot(r[k], r[k+1], r[k+2])
+	for i := range ps {
+		c := ps[i].cls
+		for k := 0; k+2 < len(c); k++ {
+			s := slot(c[k], c[k+1], c[k+2])
 			slots[i] = append(slots[i], s)
 			shared[s]++
 		}
@@ -148,10 +149,8 @@ func (s *Set) Find(text []byte, hits []Hit, w *Work) []Hit {
 	w.cls = s.classes(text, w.cls)
 	n, first := len(w.cls), len(hits)
 	w.forget(s.grams.words)
-	g := grams{text: text}
-	g.fill()
 	for k := 0; (k-blocks+1)*block < n; k++ {
-		s.countBlock(&g, max(min((k+1)*block, n-2)-k*block, 0), k, w)
+		s.countBlock(w.cls[min(k*block, n):min((k+1)*block+2, n)], k, w)
 		// Windows that begin blocks-1 blocks back end here at the latest.
 		if from := (k - blocks + 1) * block; from >= 0 && from < n {
 			hits = s.evaluate(from, n, hits, w)
@@ -167,30 +166,6 @@ func (s *Set) Find(text []byte, hits []Hit, w *Work) []Hit {
 	return hits
 }
 
-// grams reads the trigrams of a text.
-type grams struct {
-	text []byte
-	pos  int
-	a, b rune
-}
-
-func (g *grams) fill() {
-	if len(g.text) > 0 {
-		g.a, g.pos = runeAt(g.text, 0)
-	}
-	if g.pos < len(g.text) {
-		g.b, g.pos = runeAt(g.text, g.pos)
-	}
-}
-
-func (g *grams) next() uint32 {
-	var c rune
-	c, g.pos = runeAt(g.text, g.pos)
-	sl := slot(g.a, g.b, c)
-	g.a, g.b = g.b, c
-	return sl
-}
-
 // forget empties the counts.
 func (w *Work) forget(words int) {
 	for k := range w.count {
@@ -199,13 +174,13 @@ func (w *Work) forget(words int) {
 	w.total = append(w.total[:0], make([]sums, words)...)
 }
 
-// countBlock counts the n trigrams of block k for the phrases that hold them,
-// and moves the sums on to the windows that begin blocks-1 blocks back.
-func (s *Set) countBlock(g *grams, n, k int, w *Work) {
+// countBlock counts the trigrams of cls, which is block k and two classes more,
+// for the phrases that hold them, and moves the sums on to the windows that begin blocks-1 blocks back.
+func (s *Set) countBlock(cls []uint16, k int, w *Work) {
 	var buf [block]uint32
 	found := 0
-	for range n {
-		if set := s.grams.set[g.next()]; set != 0 {
+	for i := 0; i+2 < len(cls); i++ {
+		if set := s.grams.set[slot(cls[i], cls[i+1], cls[i+2])]; set != 0 {
 			buf[found] = uint32(set) * uint32(s.grams.words)
 			found++
 		}
@@ -309,12 +284,4 @@ func (w *Work) mapRunes(text []byte) {
 		i += size
 	}
 	w.offsets = append(slices.Grow(w.offsets, 1), int32(len(text)))
-}
-
-func runeAt(text []byte, pos int) (rune, int) {
-	if b := text[pos]; b < utf8.RuneSelf {
-		return rune(b), pos + 1
-	}
-	r, size := utf8.DecodeRune(text[pos:])
-	return r, pos + size
 }

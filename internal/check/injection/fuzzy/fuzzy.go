@@ -83,7 +83,7 @@ func New(phrases []string, cutoffs []float64) (*Set, error) {
 		}
 		s.phrases = append(s.phrases, c)
 	}
-	s.grams = newGramIndex(phrases, s.phrases)
+	s.grams = newGramIndex(s.phrases)
 	return s, nil
 }
 

@@ -347,6 +347,15 @@ func (w *Work) window(i, j int) float32 {
 func (w *Work) worst(j int) (float32, int) {
 	best, from := w.tokens[j-1].alone*norms[1], j-1
 	end := w.upTo[j]
+	if j >= longestWindow {
+		latest := (*[longestWindow]float64)(w.skipped[j-longestWindow : j])
+		for k := range spans {
+			if s := float32(end-latest[spans[k].from&(longestWindow-1)]) * spans[k].norm; s > best {
+				best, from = s, j-longestWindow+int(spans[k].from)
+			}
+		}
+		return best, from
+	}
 	for _, l := range lengths[1:] {
 		if l > j {
 			break
@@ -357,3 +366,16 @@ func (w *Work) worst(j int) (float32, int) {
 	}
 	return best, from
 }
+
+// A span is a window as it begins among the latest 64 words.
+type span struct {
+	from uint32
+	norm float32
+}
+
+var spans = func() (t [len(lengths) - 1]span) {
+	for k, l := range lengths[1:] {
+		t[k] = span{uint32(longestWindow - l), norm(l)}
+	}
+	return t
+}()
