@@ -180,6 +180,24 @@ func TestC19_C27_APersonIsAskedAfterAKill(t *testing.T) {
 	g.run(t, exitOK, nil, "audit", "verify")
 }
 
+// voided records what a gate writes of a stop.
+func (g *gateRig) voided(t *testing.T) {
+	t.Helper()
+	e := g.env(t.Context(), io.Discard, io.Discard, nil)
+	cfg, err := (&storeFlags{}).load(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := openLog(e, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := (&recordJournal{log: log, site: "chem-sdl"}).void(t.Context(), "an emergency stop"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // list finds the matter of a kind in review list.
 func (g *gateRig) list(t *testing.T, what, tool string) (id string) {
 	t.Helper()
@@ -274,12 +292,16 @@ func TestC20_AStopVoidsWhatWaits(t *testing.T) {
 	if _, body := request(t, "GET", g.address+"/v1/plans/"+api.ID, g.agent, ""); !strings.Contains(body, `"voided"`) {
 		t.Errorf("the planner is not told: %s", body)
 	}
+	lost := submitted(t, cs, distil(move, move, move, move))
 	_ = cs.Close()
 	g.stop()
+	g.run(t, exitOK, person, "review", "approve", lost)
+	g.voided(t) // a stop that came before the approval was granted
 	g.start(t)
 	defer func() { g.stop() }()
 	cs = g.connect(t)
 	defer func() { _ = cs.Close() }()
+	g.state(t, cs, lost, "void")
 	refused(first, "smoke")
 	if ok, said := toolCall(t, cs, "arm.move", move); ok {
 		t.Errorf("a voided approval was granted after a restart: %s", said)

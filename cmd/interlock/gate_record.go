@@ -204,8 +204,13 @@ func (gw *gateway) reviewed(ctx context.Context, log *record.Log, r record.Revie
 	if !time.Now().Before(r.Expires) {
 		return
 	}
-	if void, err := voidedSince(ctx, log, r.Decision); err != nil || void != nil {
-		return // the plan was approved for another state of the site (C20)
+	void, err := voidedSince(ctx, log, r.Decision)
+	if err != nil {
+		return // nothing is granted on what cannot be read
+	}
+	if void != nil { // the plan was approved for another state of the site (C20)
+		gw.gate.VoidPlan(r.Decision, void.Reason)
+		return
 	}
 	// The planner sees with plan_status why an approved plan could not be
 	// granted; a plan of the HTTP API alone is not known here.

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"strings"
 
 	"interlock/internal/gate/grant"
 )
@@ -16,4 +17,18 @@ func (g *Gate) Resolve(ctx context.Context, callID, reviewer string, outcome gra
 	}
 	g.o.Log.InfoContext(ctx, "an unknown call was resolved", "call", callID, "outcome", string(outcome), "plan", gr.Plan, "plan_is", string(gr.Status))
 	return nil
+}
+
+// VoidPlan ends one plan that waits for a person: what it was escalated under
+// no longer holds (C20). Its planner reads why.
+func (g *Gate) VoidPlan(planID, reason string) {
+	e := g.plans.get(strings.TrimSuffix(planID, highEnd))
+	if e == nil {
+		return
+	}
+	g.plans.set(e, func(e *entry) {
+		if e.state == stateEscalated {
+			e.state, e.why = stateVoid, reason
+		}
+	})
 }
