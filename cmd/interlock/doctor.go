@@ -93,9 +93,7 @@ func (c *doctorCmd) examineSites(e *env, cfg *config.Config, say func(string, st
 			say("site "+sid, "unsafe", "no operable sandbox that all code goes through is declared: plans that run code are blocked")
 		}
 	}
-	if one := gateProfile(cfg, set, id); one != nil {
-		examineSandbox(e, cfg, one, say)
-	}
+	examineWatch(e, cfg, gateProfile(cfg, set, id), say)
 	if c.State == "" && cfg.State == "" {
 		say("live state", "note", "none given: every reading is unknown, which counts as worst")
 	} else if _, err := stateOf(engineOptions{State: c.State, Config: cfg}); err != nil {

@@ -46,7 +46,7 @@ type watch struct {
 func newWatch(e *env, cfg config.Gate, st *pipeline.Site, ups []gate.Upstream, state *live.Store, j grant.Journal, log *slog.Logger) (*watch, error) {
 	w := &watch{live: state, log: log, calls: newCallers(e.Ctx, ups)}
 	for _, p := range cfg.Polls {
-		poll, err := w.poll(p, st.Profile)
+		poll, err := w.calls.poll(p, st.Profile)
 		if err != nil {
 			return nil, fmt.Errorf("gate.poll: %w", err)
 		}
@@ -153,8 +153,8 @@ func probeSpec(c *config.Sandbox, s *site.Site) probe.Spec {
 }
 
 // poll makes a poll of the live state out of a configured one.
-func (w *watch) poll(p config.Poll, s *site.Site) (live.Poll, error) {
-	from, err := w.calls.to(p.Server)
+func (c callers) poll(p config.Poll, s *site.Site) (live.Poll, error) {
+	from, err := c.to(p.Server)
 	if err != nil {
 		return live.Poll{}, err
 	}
@@ -182,7 +182,7 @@ func (w *watch) poll(p config.Poll, s *site.Site) (live.Poll, error) {
 		}
 		return out, nil
 	}
-	return live.Poll{Source: "upstream:" + w.calls.name(p.Server), Names: slices.Sorted(maps.Keys(p.Readings)), Every: p.Every, Read: read}, nil
+	return live.Poll{Source: "upstream:" + c.name(p.Server), Names: slices.Sorted(maps.Keys(p.Readings)), Every: p.Every, Read: read}, nil
 }
 
 // callers are sessions of the gate's own with upstreams.
@@ -280,55 +280,5 @@ func command(args []string) probe.Runner {
 			return "", fmt.Errorf("running %s: %d bytes of output: expected at most %d", args[0], len(out), maxProbed)
 		}
 		return string(out), nil
-	}
-}
-
-// gateProfile is the profile of the site the gate stands before, nil if that
-// is not clear.
-func gateProfile(cfg *config.Config, set *site.Set, id string) *site.Site {
-	if cfg.Gate.Site != "" {
-		return set.Site(cfg.Gate.Site)
-	}
-	if id != "" {
-		return set.Site(id)
-	}
-	if len(set.Sites) == 1 {
-		return set.Sites[0]
-	}
-	return nil
-}
-
-// examineSandbox probes the sandbox now and shows what it found.
-func examineSandbox(e *env, cfg *config.Config, s *site.Site, say func(string, string, string, ...any)) {
-	box := cfg.Gate.Sandbox
-	if box == nil {
-		say("sandbox probe", "note", "none configured (gate.sandbox): what the profile declares of its sandbox is declared, not confirmed")
-		return
-	}
-	ups, err := upstreams(e, cfg.Gate)
-	if err != nil {
-		say("sandbox probe", "fail", "%v", err)
-		return
-	}
-	calls := newCallers(e.Ctx, ups)
-	defer calls.end()
-	run, err := calls.runner(box, s)
-	if err != nil {
-		say("sandbox probe", "fail", "%v", err)
-		return
-	}
-	ctx, cancel := context.WithTimeout(e.Ctx, box.Every)
-	defer cancel()
-	res := probe.Run(ctx, probeSpec(box, s), run, time.Now)
-	for _, c := range res.Checks {
-		say("sandbox "+c.Name, map[bool]string{true: "ok", false: "unsafe"}[c.OK], "%s", c.Detail)
-	}
-	switch {
-	case res.OK():
-		say("sandbox probe", "ok", "confirmed; a running gate probes every %s and believes a result for %s", box.Every, box.MaxAge)
-	case box.Require:
-		say("sandbox probe", "fail", "failed, and gate.sandbox.require is set: plans that run code are blocked")
-	default:
-		say("sandbox probe", "unsafe", "failed: the sandbox facts stay declared")
 	}
 }

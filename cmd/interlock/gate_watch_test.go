@@ -69,6 +69,9 @@ func TestC20_APolledDoorStopsTheRun(t *testing.T) {
     - {server: lab, tool: sensor.read, arguments: {id: room_presence}, every: 200ms, readings: {room_presence: /value}}
     - {tool: hood.status, arguments: {device: fh1}, every: 200ms, readings: {fh1_flow: /flow_m_s}}
 `)
+	if out := g.run(t, exitOK, nil, "doctor"); !strings.Contains(out, "poll room_presence clear, read every 200ms") {
+		t.Errorf("doctor does not show what is polled:\n%s", out)
+	}
 	g.start(t)
 	url := g.address + "/v1/sites/chem-sdl/state"
 	shows := func(what string) func() bool {
