@@ -107,7 +107,7 @@ func (j *recordJournal) attention(e grant.Event) record.Event {
 // what is not becomes one here.
 func (j *recordJournal) Alert(ctx context.Context, a gate.Alert) {
 	switch a.Kind {
-	case grant.KindUnknown, grant.KindDeviation, grant.KindSuspended, grant.KindFailed, grant.KindPins:
+	case grant.KindUnknown, grant.KindDeviation, grant.KindSuspended, grant.KindPins, grant.KindFailed, grant.KindUnmet: // what is unmet has failed
 		return
 	default:
 	}
