@@ -3,6 +3,7 @@ package injection
 import (
 	"math/bits"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,25 +84,35 @@ func BenchmarkAgainstReference(b *testing.B) {
 	b.ReportMetric(float64(theirs.Microseconds())/float64(b.N), "us/reference")
 }
 
+// medians times each run of f by itself and reports the median, which says more
+// than the mean on a machine that is shared.
+func medians(b *testing.B, f func()) {
+	b.Helper()
+	f()
+	var each []time.Duration
+	for b.Loop() {
+		t0 := time.Now()
+		f()
+		each = append(each, time.Since(t0))
+	}
+	slices.Sort(each)
+	b.ReportMetric(float64(each[len(each)/2].Nanoseconds())/1000, "p50-us")
+	b.ReportMetric(float64(each[len(each)/100].Nanoseconds())/1000, "p01-us")
+}
+
 func BenchmarkText2K(b *testing.B) {
 	s := newScreen(b, Options{})
 	t := text2K()
-	s.Text(t)
 	b.SetBytes(int64(len(t)))
 	b.ReportAllocs()
-	for b.Loop() {
-		s.Text(t)
-	}
+	medians(b, func() { s.Text(t) })
 }
 
 func BenchmarkText100K(b *testing.B) {
 	s := newScreen(b, Options{})
 	t := strings.Repeat(benignText, 240)[:100_000]
-	s.Text(t)
 	b.SetBytes(int64(len(t)))
-	for b.Loop() {
-		s.Text(t)
-	}
+	medians(b, func() { s.Text(t) })
 }
 
 // Text made of the words that begin a rule, in no order.
@@ -118,11 +129,8 @@ func hostileText(n int) string {
 func BenchmarkHostile100K(b *testing.B) {
 	s := newScreen(b, Options{})
 	t := hostileText(100_000)
-	s.Text(t)
 	b.SetBytes(int64(len(t)))
-	for b.Loop() {
-		s.Text(t)
-	}
+	medians(b, func() { s.Text(t) })
 }
 
 func BenchmarkParts(b *testing.B) {
@@ -167,9 +175,7 @@ func BenchmarkPlan(b *testing.B) {
 		p.ToolCalls = append(p.ToolCalls, plan.ToolCall{Step: i + 1, Tool: "arm.move", Arguments: map[string]any{"arm": "ur5e_1", "target": "bench_a", "note": "slowly"}})
 	}
 	b.ReportAllocs()
-	for b.Loop() {
-		s.Check(check.Input{Plan: p})
-	}
+	medians(b, func() { s.Check(check.Input{Plan: p}) })
 }
 
 func BenchmarkNew(b *testing.B) {

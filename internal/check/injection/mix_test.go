@@ -92,5 +92,36 @@ func BenchmarkVariedMix(b *testing.B) {
 		b.ReportMetric(float64(theirs)/50/mean, "x-reference")
 		b.ReportMetric(float64(theirs)/50/1000, "reference-us")
 	}
-	runtime.KeepAlive(texts)
+}
+
+// What a screen keeps is bounded: after the first texts have been learnt from,
+// thousands of new ones do not make the heap grow without end.
+func TestHeapStaysFlat(t *testing.T) {
+	s := newScreen(t, Options{})
+	texts := variedMix(t, 2_000)
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc) >> 20
+	}
+	for i, text := range texts {
+		s.Text(text)
+		if i%200 == 0 {
+			s.Text(hostileText(20_000)) // fills what hostile text may fill
+		}
+	}
+	before := heap()
+	for round := range 4 {
+		for _, text := range texts {
+			s.Text(text[round+1:] + " " + text[:round+1]) // not the same texts
+		}
+	}
+	after := heap()
+	runtime.KeepAlive(s)
+	t.Logf("heap %d MB after 2,000 texts, %d MB after 10,000", before, after)
+	const mostGrowth, most = 24, 160 // MB
+	if after-before > mostGrowth || after > most {
+		t.Errorf("the heap grew from %d MB to %d MB", before, after)
+	}
 }

@@ -73,7 +73,7 @@ func (w *worker) group(g *group, r *check.Result) {
 	}
 	v := w.text(joined, g.how)
 	w.take(g, r, v)
-	if len(g.pieces) == 1 {
+	if len(g.pieces) == 1 || v.settled {
 		return
 	}
 	hidden := g.how

@@ -162,10 +162,10 @@ func (w *worker) unquoted(text []byte) (rest remainder, ok bool) {
 		at = q.to
 	}
 	rest.text = append(rest.text, text[at:]...)
-	views, _ := w.reader.Views(rest.text)
-	if !w.quotes.reports(views[0].Text) {
+	if !w.quotes.reports(w.reader.Plain(rest.text).Text) {
 		return rest, false
 	}
+	views, _ := w.reader.Views(rest.text)
 	for i, v := range views {
 		ev := w.gather(v)
 		for _, e := range ev.events {

@@ -22,6 +22,8 @@ type Verdict struct {
 	Fuzzy      float64
 	Model      float64 // … and the log odds of the trained model
 
+	settled bool // its lines have no other readings either
+
 	rest   []byte // of a discounted text, what is left without its quotations
 	restAt terms
 	whole  sigmas // before the discount
@@ -60,7 +62,7 @@ type worst struct {
 func (w *worker) text(text []byte, how screening) Verdict {
 	s := w.screen
 	views, gaps := w.reader.Views(text)
-	v := Verdict{Unread: append([]normal.Gap(nil), gaps...)}
+	v := Verdict{Unread: append([]normal.Gap(nil), gaps...), settled: w.reader.LinesArePlain(text)}
 	top := worst{gate: -1, terms: terms{model: ngram.Nothing}}
 	addresses := false
 	for i, view := range views {

@@ -195,3 +195,32 @@ func FuzzViews(f *testing.F) {
 		}
 	})
 }
+
+// What LinesArePlain says of a text must hold for every run of its lines.
+func TestLinesArePlainHoldsForEachLine(t *testing.T) {
+	t.Parallel()
+	r := newReader(t)
+	lines := []string{
+		"the plate and the rack", "eht", "dna eht", "i g n o", "r e a l l", "1gnore", "ingore the", "join \"ig\" + 'nore'", "gur naq", "aWdub3JlIGFsbCBwcmV2aW91cw==",
+		"%69%67%6e", "&#105;&#103;", "x", "", "wait for 5 minutes", "é", "ton", "all of this", "\"a\" \"b\"", "put together",
+	}
+	held := 0
+	rapid.Check(t, func(t *rapid.T) {
+		some := rapid.SliceOfN(rapid.SampledFrom(lines), 1, 6).Draw(t, "lines")
+		whole := []byte(strings.Join(some, "\n"))
+		r.Views(whole)
+		if !r.LinesArePlain(whole) {
+			return
+		}
+		held++
+		from := rapid.IntRange(0, len(some)-1).Draw(t, "from")
+		to := rapid.IntRange(from+1, len(some)).Draw(t, "to")
+		part := strings.Join(some[from:to], "\n")
+		if vs, _ := r.Views([]byte(part)); len(vs) != 1 {
+			t.Fatalf("%q is said to be plain, its part %q reads %q", whole, part, texts(vs))
+		}
+	})
+	if held == 0 {
+		t.Error("no text was plain: the test tests nothing")
+	}
+}

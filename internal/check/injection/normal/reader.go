@@ -2,6 +2,7 @@ package normal
 
 import (
 	"bytes"
+	"unicode/utf8"
 )
 
 // A Reader makes the views of texts. It is the working memory of one
@@ -15,6 +16,7 @@ type Reader struct {
 	used   int
 	views  []*View
 	gaps   []Gap
+	quiet  bool // no word of the last text asks for another reading
 }
 
 // maxDepth is how often what was decoded is decoded again.
@@ -63,6 +65,32 @@ func (r *Reader) Views(text []byte) ([]*View, []Gap) {
 	return r.views, r.gaps
 }
 
+// LinesArePlain reports whether neither the text last given to Views nor any run
+// of its lines by itself has another reading than the plain one. False says
+// nothing. It holds because all that calls for a reading of some lines stands in
+// the whole text too; only what is weighed against the rest of the text, or
+// depends on the letters around it, does not carry over.
+func (r *Reader) LinesArePlain(text []byte) bool {
+	if !r.quiet || len(r.views) != 1 {
+		return false
+	}
+	for _, b := range text {
+		if b >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// Plain returns the plain reading of text only. Like those of Views it is good
+// until the next call.
+func (r *Reader) Plain(text []byte) *View {
+	r.used = 0
+	v := r.view()
+	r.folder.Fold(v, text, r.cache)
+	return v
+}
+
 func (r *Reader) view() *View {
 	if r.used == len(r.pool) {
 		r.pool = append(r.pool, &View{})
@@ -80,6 +108,8 @@ func (r *Reader) add(v *View) {
 // derive adds the readings of v that its words call for.
 func (r *Reader) derive(v *View) {
 	t := r.words.count(v)
+	together := assembles(v.Text)
+	r.quiet = t.quiet() && !together
 	if t.leet || t.jumbled || t.spaced >= fewestLetters {
 		if m := r.view(); r.words.repair(m, v) {
 			r.add(m)
@@ -97,7 +127,7 @@ func (r *Reader) derive(v *View) {
 			r.add(m)
 		}
 	}
-	if assembles(v.Text) {
+	if together {
 		if m := r.view(); joined(m, v) {
 			r.add(m)
 		}
@@ -107,7 +137,12 @@ func (r *Reader) derive(v *View) {
 // foreign reports whether words that only make sense in another reading are too
 // many for chance: three near one another, or in a short text two that outweigh
 // the known words that make sense as they stand.
-func foreign(s streak, known int) bool { return s.best >= 3 || s.all >= 2 && s.all > known }
+func foreign(s streak, known int) bool {
+	return s.best >= 3 || s.all >= fewestForeign && s.all > known
+}
+
+// fewestForeign is how many such words a text has at least.
+const fewestForeign = 2
 
 // assembles reports whether the text speaks of putting pieces together.
 func assembles(b []byte) bool {

@@ -105,6 +105,17 @@ type tally struct {
 	leet, jumbled bool
 }
 
+// quiet reports whether too few words make sense in another reading for any
+// part of the text to be foreign.
+func (t *tally) quiet() bool {
+	for i := range t.shift {
+		if t.shift[i].all >= fewestForeign {
+			return false
+		}
+	}
+	return t.mirror.all < fewestForeign
+}
+
 // A streak counts words that stand near one another: a few in a long text are
 // chance, a few in a row are not.
 type streak struct {
