@@ -16,7 +16,7 @@ import (
 )
 
 // Version is raised whenever these rules change, so that a replay knows.
-const Version = 1
+const Version = 2
 
 // The reason codes that are not rule identifiers of findings.
 const (
@@ -215,6 +215,11 @@ func doubts(c verdict.Case, d verdict.Decision, n int) []verdict.Reason {
 	for _, p := range c.Prior {
 		if !p.Resolved {
 			add(CodePrior, "resembles "+p.ID+", which failed: "+p.Why, 0)
+		}
+	}
+	for _, f := range c.Findings {
+		if f.Person {
+			rs = append(rs, verdict.Reason{Code: f.Rule, Text: f.Message, Step: f.Span.Step, Span: f.Span, Need: f.Need})
 		}
 	}
 	for _, a := range c.Alarms {

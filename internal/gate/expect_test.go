@@ -3,7 +3,10 @@ package gate_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,5 +209,52 @@ func TestAnExpectationTheGateCannotLookAfterIsRefused(t *testing.T) {
 	}
 	if r.verifier.count() != 0 {
 		t.Error("one of them was judged")
+	}
+}
+
+// TestAnExpectationOutlivesTheSession: a client that has made its last call
+// and goes calls nobody, where the server stays.
+func TestAnExpectationOutlivesTheSession(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	cs := r.httpVersion(r.front(labHTTP(t, r.lab.Server, nil)), nil, "2025-06-18")
+	p := expectPlan(args{"min": 22}) // a second of heating by the model
+	p["tool_calls"] = p["tool_calls"].([]any)[:1]
+	submit(t, cs, p)
+	if res := call(t, cs, "hotplate.set", heatOK); res.IsError {
+		t.Fatal(text(res))
+	}
+	if err := cs.Close(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { return hasEvent(r.journal, grant.KindDone) || hasEvent(r.journal, grant.KindFailed) })
+	if hasEvent(r.journal, grant.KindFailed) || len(r.alerts.kinds()) != 0 {
+		t.Errorf("alerts: %v", r.alerts.kinds())
+	}
+}
+
+// TestC36_TheGatesOwnCallsHaveTheirHeaders: the stateless protocol routes by
+// them, also where the gate asks for itself.
+func TestC36_TheGatesOwnCallsHaveTheirHeaders(t *testing.T) {
+	t.Parallel()
+	r, s := scriptRig(t)
+	var mu sync.Mutex
+	names := map[string]string{}
+	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server() }, &mcp.StreamableHTTPOptions{Stateless: true})
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		mu.Lock()
+		names[q.Header.Get("Mcp-Method")] = q.Header.Get("Mcp-Name")
+		mu.Unlock()
+		inner.ServeHTTP(w, q)
+	}))
+	t.Cleanup(func() { up.CloseClientConnections(); up.Close() })
+	cs := r.httpVersion(r.front(up.URL), nil, "2026-07-28")
+	if v := submit(t, cs, runPlan("wave.py")); v["state"] != "accepted" {
+		t.Fatalf("%v %+v", v, r.verifier.seen)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if names["tools/call"] != "script.read" {
+		t.Errorf("headers: %v", names)
 	}
 }

@@ -14,28 +14,41 @@ import (
 // look calls a tool that only reads, on the gate's own account: what the
 // planner says it has read is no proof (C32, C35). On the session's own server
 // it is asked in the client's session, since another may show another world;
-// on any other in a session of the gate's. A tool that acts, or whose
-// definition nobody approved, is never called so.
+// on any other, and on a server that outlives the session, in one of the
+// gate's. A tool that acts, or whose definition nobody approved, is never
+// called so.
 func (s *Session) look(ctx context.Context, server, tool string, args map[string]any) ([]byte, error) {
 	t := s.g.tool(server, tool)
 	if t == nil || t.Effect != site.Observe {
 		return nil, fmt.Errorf("%s is not a tool of this site that only reads", tool)
 	}
-	var d *denial
-	if server == s.server {
-		d = s.current(ctx)
-	} else if err := s.g.ensure(ctx, server); err != nil {
-		return nil, err
+	own, outlives := server == s.server, s.g.outlives(server)
+	if own {
+		if d := s.current(ctx); d != nil && !outlives {
+			return nil, errors.New(d.Reason)
+		} else if d != nil {
+			own = false
+		}
 	}
-	if d == nil {
-		_, d = s.g.pinned(ctx, server, tool)
+	if !own {
+		if err := s.g.ensure(ctx, server); err != nil {
+			return nil, err
+		}
 	}
-	if d != nil {
+	if _, d := s.g.pinned(ctx, server, tool); d != nil {
 		return nil, errors.New(d.Reason)
 	}
-	if server != s.server {
-		return s.g.lookElsewhere(ctx, server, tool, args)
+	if own {
+		result, err := s.askTool(ctx, tool, args)
+		if err == nil || !outlives {
+			return result, err
+		}
 	}
+	return s.g.lookElsewhere(ctx, server, tool, args)
+}
+
+// askTool calls a tool in the client's session.
+func (s *Session) askTool(ctx context.Context, tool string, args map[string]any) ([]byte, error) {
 	fields := []wire.Field{{Key: "name", Value: wire.Quote(tool)}, {Key: "arguments", Value: strict.AppendValue(nil, args, false)}}
 	s.mu.Lock()
 	if s.meta != nil {
@@ -50,6 +63,15 @@ func (s *Session) look(ctx context.Context, server, tool string, args map[string
 		return nil, fmt.Errorf("calling %s: the tool failed", tool)
 	}
 	return result, nil
+}
+
+// outlives reports whether a server goes on when a session ends: one behind a
+// URL does, a command has a process for each session.
+func (g *Gate) outlives(server string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	u, ok := g.ups[server]
+	return ok && u.URL != nil
 }
 
 func (g *Gate) lookElsewhere(ctx context.Context, server, tool string, args map[string]any) ([]byte, error) {

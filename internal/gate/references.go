@@ -134,7 +134,7 @@ func (s *Session) before(ctx context.Context, e *entry) []verdict.Finding {
 }
 
 func fault(why string) verdict.Finding {
-	return verdict.Finding{Rule: "GATE-FAULT", Level: verdict.Flag, Class: verdict.Safety, Message: why}
+	return verdict.Finding{Rule: "GATE-FAULT", Level: verdict.Flag, Class: verdict.Safety, Person: true, Message: why}
 }
 
 // references resolves what the calls of a plan name; nil if they name nothing.
@@ -152,7 +152,7 @@ func (s *Session) references(ctx context.Context, list string, calls []plan.Tool
 			out[i][a.Name] = digest // "": not resolved
 			if err != nil {
 				note(verdict.Finding{
-					Rule: ruleRefUnresolved, Level: verdict.Flag, Class: verdict.Safety, Span: at,
+					Rule: ruleRefUnresolved, Level: verdict.Flag, Class: verdict.Safety, Person: true, Span: at,
 					Message: fmt.Sprintf("the %s that %s names cannot be read: %s", a.Ref.Kind, a.Name, clip(err.Error())), Need: "name a " + a.Ref.Kind + " that " + a.Ref.Tool + " can read",
 				})
 				continue
@@ -176,7 +176,7 @@ func (g *Gate) screened(a site.Arg, at verdict.Span, words []string) []verdict.F
 	for _, w := range words {
 		if rule := g.o.Screener.Screen(w); rule != "" {
 			return []verdict.Finding{{
-				Rule: ruleRefScreened, Level: verdict.Flag, Class: verdict.Adversarial, Span: at,
+				Rule: ruleRefScreened, Level: verdict.Flag, Class: verdict.Adversarial, Person: true, Span: at,
 				Message: fmt.Sprintf("the %s that %s names reads like an attempt to give orders (%s)", a.Ref.Kind, a.Name, rule),
 			}}
 		}

@@ -78,13 +78,15 @@ func scriptRig(t *testing.T, change ...func(*gate.Options)) (*rig, *scripts) {
 	return r, &scripts{files: map[string]string{"wave.py": "wave()"}}
 }
 
-// byFindings decides as the pipeline does on the findings a submission brings:
-// a flag goes to a person.
+// byFindings decides as the pipeline does on the findings a submission brings,
+// where every judge accepts.
 func byFindings(s plan.Submission) verdict.Report {
-	if verdict.WorstLevel(s.Findings) == verdict.Pass {
-		return decision(verdict.Accept)(s)
+	for _, f := range s.Findings {
+		if f.Person {
+			return decision(verdict.Escalate)(s)
+		}
 	}
-	return decision(verdict.Escalate)(s)
+	return decision(verdict.Accept)(s)
 }
 
 func runPlan(path string) args {

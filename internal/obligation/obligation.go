@@ -16,7 +16,7 @@ import (
 
 // Judge returns what is not verified of a plan about to be judged. The rule is
 // OBL- with the kind of the obligation, e.g. OBL-PRESENCE. What is not known,
-// or only claimed, is flagged; what a fresh reading contradicts blocks.
+// or only claimed, is flagged for a person, whatever the judges say; what a fresh reading contradicts blocks.
 func Judge(s *site.Site, facts *fact.Set, state site.State, now time.Time) []verdict.Finding {
 	var out []verdict.Finding
 	for _, o := range s.Obligations {
@@ -89,5 +89,5 @@ func covers(o site.Obligation, hazard string) bool {
 }
 
 func finding(o site.Obligation, level verdict.Level, at verdict.Span, message, need string) verdict.Finding {
-	return verdict.Finding{Rule: "OBL-" + strings.ToUpper(o.Kind), Level: level, Class: verdict.Safety, Span: at, Message: message, Need: need}
+	return verdict.Finding{Rule: "OBL-" + strings.ToUpper(o.Kind), Level: level, Class: verdict.Safety, Person: true, Span: at, Message: message, Need: need}
 }

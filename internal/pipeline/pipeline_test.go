@@ -105,6 +105,20 @@ func TestContentStagesAccept(t *testing.T) {
 	}
 }
 
+// TestC35_WhatTheTransportFoundCounts: what an argument names and cannot be
+// read keeps a plan for a person, though every judge accepts it.
+func TestC35_WhatTheTransportFoundCounts(t *testing.T) {
+	t.Parallel()
+	for level, want := range map[verdict.Level]verdict.Outcome{verdict.Pass: verdict.Accept, verdict.Flag: verdict.Escalate, verdict.Block: verdict.Reject} {
+		s := submission()
+		s.Findings = []verdict.Finding{{Rule: "REF-001", Level: level, Class: verdict.Safety, Person: level == verdict.Flag, Message: "the file cannot be read"}}
+		r, err := build().Verify(t.Context(), s)
+		if err != nil || r.Decision.Outcome != want || len(r.Case.Findings) != 1 || (level == verdict.Flag && r.Decision.Reasons[0].Code != "REF-001") {
+			t.Errorf("%v: %v %+v", level, err, r.Decision)
+		}
+	}
+}
+
 // R26: a stage that is refused, slow, broken or gone never lets a plan pass.
 func TestC06_EveryBrokenStageKeepsThePlan(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func DefaultPolicy() Policy {
 	return Policy{
 		MinPanel: 3, GateHit: Reject, TauA: 0.24, TauW: 0.57,
 		RiskProduct: 0.25, RiskSeverity: 0.8, RiskLikelihood: 0.05,
-		Alpha: 0.95, CVaRBound: 0.30, DecisionVersion: 1,
+		Alpha: 0.95, CVaRBound: 0.30, DecisionVersion: 2,
 	}
 }
 

@@ -35,9 +35,10 @@ type Finding struct {
 	Class   Class    `json:"class"`           // the concern it would be, if it is one; Clean for notes
 	Score   float64  `json:"score,omitempty"` // suspicion in [0,1]; zero for rules that do not score
 	Span    Span     `json:"span"`
-	Message string   `json:"message"`        // for people: what was seen, without quoting more than a few words
-	Need    string   `json:"need,omitempty"` // what would have to change (C8); empty if nothing a planner could do
-	Refs    []string `json:"refs,omitempty"` // outside identifiers: site rule (R4), ATLAS technique, CWE
+	Message string   `json:"message"`          // for people: what was seen, without quoting more than a few words
+	Need    string   `json:"need,omitempty"`   // what would have to change (C8); empty if nothing a planner could do
+	Person  bool     `json:"person,omitempty"` // a person must decide, whatever the judges say
+	Refs    []string `json:"refs,omitempty"`   // outside identifiers: site rule (R4), ATLAS technique, CWE
 }
 
 // WorstLevel returns the worst level among findings, Pass when there are none.
