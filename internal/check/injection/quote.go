@@ -92,7 +92,7 @@ func closingMark(text []byte, i int) (mark string, size int) {
 	case text[i] == '\'' && (i == 0 || !wordByte(text[i-1])):
 		return "'", 1
 	case hasPrefix(text[i:], "“"), hasPrefix(text[i:], "„"):
-		if slices.Contains([]byte(text[i:min(len(text), i+longestQuotation)]), '"') && !containsMark(text[i:], "”") && !containsMark(text[i:], "“") {
+		if slices.Contains(text[i:min(len(text), i+longestQuotation)], '"') && !containsMark(text[i:], "”") && !containsMark(text[i:], "“") {
 			return `"`, len("“")
 		}
 		return "”", len("“")

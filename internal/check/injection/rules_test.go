@@ -94,7 +94,7 @@ func TestSiteRules(t *testing.T) {
 func TestC29_BadRulesSayWhereAndWhat(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, want string }{
-		"unknown key":    {"class:", "clas:", `site.yaml:3:5: a rule has no key "clas"`},
+		"unknown key":    {"class:", "sort:", `site.yaml:3:5: a rule has no key "sort"`},
 		"bad pattern":    {`"open sesame"`, `"open (sesame"`, "site.yaml:6:"},
 		"unknown words":  {`"open sesame"`, `"{sesame}"`, `no word list is called "sesame"`},
 		"anchored":       {`"open sesame"`, `"\\Aopen"`, `\A and \z are not possible`},

@@ -14,8 +14,11 @@ type Hit struct {
 	Score      float64
 }
 
-// gramSlots is the size of the table of grams, a power of two.
-const gramSlots = 1 << 15
+// gramBits is the size of the table of grams.
+const (
+	gramBits  = 15
+	gramSlots = 1 << gramBits
+)
 
 // A gramIndex says for each trigram which phrases hold it, one bit a phrase, so
 // that the trigrams of all phrases are counted at once: the counts stand
@@ -42,8 +45,7 @@ const never = 1<<len(sums{}) - 1
 
 // slot gives the slot of a trigram of classes.
 func slot(a, b, c uint16) uint32 {
-	h := uint32(a)*0x9E3779B1 ^ uint32(b)*0x85EBCA77 ^ uint32(c)*0xC2B2AE3D
-	return (h ^ h>>15) * 0x2C1B3C6D >> 17 & (gramSlots - 1)
+	return uint32((uint64(a)<<32 | uint64(b)<<16 | uint64(c)) * 0x9E3779B97F4A7C15 >> (64 - gramBits))
 }
 
 // leastNeeded is how many shared grams a phrase is left to need at least.

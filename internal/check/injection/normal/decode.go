@@ -28,10 +28,6 @@ func (r *raw) from(i int) int32 {
 	return r.at[min(i, len(r.at)-1)]
 }
 
-// An undo turns the encoded run beginning at b[0] into text. It returns the
-// text and how many bytes it stood for; zero when there is no such run.
-type undo func(b []byte) (text []byte, n int)
-
 // decode writes src to dst with everything that looks encoded undone once, and
 // reports whether anything was. What looks encoded and is not text is added to
 // gaps.

@@ -8,7 +8,8 @@ import (
 // Words is what the repairs know: the words a rule or a phrase cares about and
 // the commonest words of a language. It is immutable.
 type Words struct {
-	words   map[string]entry
+	words   map[string]entry  // while it is being made
+	known   lexicon           // of those
 	jumbled map[string]string // first letter, middle sorted, last letter -> word
 	letters map[uint64]bool   // what mixture says of each of those
 	longest int
@@ -48,6 +49,7 @@ func NewWords(common, key []string) *Words {
 			w.other(s, entry{shift: k})
 		}
 	}
+	w.known, w.words = newLexicon(w.words), nil
 	return w
 }
 
@@ -162,7 +164,7 @@ func (w *Words) count(v *View) (t tally) {
 }
 
 func (w *Words) countWord(t *tally, word []byte) {
-	e := w.words[string(word)]
+	e := w.known.of(word)
 	t.words++
 	if e.known {
 		t.known++
@@ -236,7 +238,7 @@ func (w *Words) repair(dst, v *View) bool {
 
 // mend gives the known word that w was meant to be.
 func (w *Words) mend(word []byte) (string, bool) {
-	if len(word) < 2 || len(word) > w.longest+2 || w.words[string(word)].known {
+	if len(word) < 2 || len(word) > w.longest+2 || w.known.of(word).known {
 		return "", false
 	}
 	if mixed(word) {
@@ -246,7 +248,7 @@ func (w *Words) mend(word []byte) (string, bool) {
 				buf[i] = l
 			}
 		}
-		if w.words[string(buf)].known {
+		if w.known.of(buf).known {
 			return string(buf), true
 		}
 		for i, c := range word {
@@ -254,7 +256,7 @@ func (w *Words) mend(word []byte) (string, bool) {
 				buf[i] = 'l'
 			}
 		}
-		if w.words[string(buf)].known {
+		if w.known.of(buf).known {
 			return string(buf), true
 		}
 		return "", false
@@ -357,7 +359,7 @@ func (w *Words) segment(run []byte) []int {
 	for i := 1; i <= len(run); i++ {
 		cost[i], from[i] = cost[i-1]+10, i-1 // a letter that belongs to no word
 		for l := 1; l <= min(i, w.longest); l++ {
-			if w.words[string(run[i-l:i])].known && cost[i-l]+3 < cost[i] {
+			if w.known.of(run[i-l:i]).known && cost[i-l]+3 < cost[i] {
 				cost[i], from[i] = cost[i-l]+3, i-l
 			}
 		}
