@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -12,7 +13,12 @@ import (
 // the end of the leftmost match, a second one, of the expression mirrored,
 // reads back from there to its beginning. It is safe for concurrent use; each
 // goroutine needs a Search of its own.
-type Finder struct{ forward, back *program }
+type Finder struct {
+	programs func() both // made when first asked for: most finders never are
+}
+
+// both are the programs of the two ways.
+type both struct{ forward, back *program }
 
 // NewFinder makes a finder.
 func NewFinder(pattern string, flags syntax.Flags) (*Finder, error) {
@@ -20,22 +26,19 @@ func NewFinder(pattern string, flags syntax.Flags) (*Finder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parsing the expression: %w", err)
 	}
-	re = re.Simplify()
-	f := &Finder{}
-	if f.forward, err = single(re); err != nil {
-		return nil, err
-	}
-	f.back, err = single(mirror(re))
-	return f, err
+	return &Finder{sync.OnceValue(func() both {
+		re := re.Simplify()
+		return both{single(re), single(mirror(re))}
+	})}, nil
 }
 
 // single makes the program of one expression.
-func single(re *syntax.Regexp) (*program, error) {
+func single(re *syntax.Regexp) *program {
 	prog, err := syntax.Compile(re)
 	if err != nil {
-		return nil, fmt.Errorf("compiling the expression: %w", err)
+		panic(fmt.Sprintf("compiling a parsed expression: %v", err)) // cannot happen: Compile has no errors of its own
 	}
-	return newProgram([]*syntax.Prog{prog}, 0)
+	return build([]*syntax.Prog{prog}, 0)
 }
 
 // mirror gives the expression of the same texts read from their ends.
@@ -73,7 +76,8 @@ const searchStates = 1000
 
 // NewSearch makes a search.
 func (f *Finder) NewSearch() *Search {
-	return &Search{forward: newTracker(f.forward, true), back: newTracker(f.back, false)}
+	p := f.programs()
+	return &Search{forward: newTracker(p.forward, true), back: newTracker(p.back, false)}
 }
 
 // Find gives the leftmost match in text, as regexp.FindIndex does; start is -1

@@ -32,7 +32,16 @@ type program struct {
 	pageOf  [(unicode.MaxRune + 1) >> 8]uint16
 }
 
+// newProgram makes a program, if its alphabet is not too large for tables.
 func newProgram(progs []*syntax.Prog, first int) (*program, error) {
+	p := build(progs, first)
+	if len(p.sample) > 1<<12 {
+		return nil, errors.New("the patterns tell too many kinds of character apart")
+	}
+	return p, nil
+}
+
+func build(progs []*syntax.Prog, first int) *program {
 	p := &program{}
 	for i, pr := range progs {
 		offset := uint32(len(p.inst))
@@ -47,10 +56,7 @@ func newProgram(progs []*syntax.Prog, first int) (*program, error) {
 		p.starts = append(p.starts, int32(offset)+int32(pr.Start))
 	}
 	p.cut()
-	if len(p.sample) > 1<<12 {
-		return nil, errors.New("the patterns tell too many kinds of character apart")
-	}
-	return p, nil
+	return p
 }
 
 // cut finds the classes: runs of runes between the bounds that any instruction
