@@ -41,7 +41,13 @@ func (s *Screen) Check(in check.Input) check.Result {
 	var r check.Result
 	w := s.borrow()
 	defer s.giveBack(w)
-	for _, g := range groups(in.Plan, in.Site) {
+	all := groups(in.Plan, in.Site)
+	parts := 0
+	for i := range all {
+		parts += len(all[i].pieces)
+	}
+	r.Parts = slices.Grow(r.Parts, parts)
+	for _, g := range all {
 		for _, p := range g.pieces {
 			r.Parts = append(r.Parts, p.name())
 		}
@@ -60,7 +66,11 @@ func (p piece) name() string {
 // group screens the pieces of a group as one text, and each by itself in its
 // other readings: how a piece is to be read must not depend on its neighbours.
 func (w *worker) group(g *group, r *check.Result) {
-	var joined []byte
+	size := 0
+	for i := range g.pieces {
+		size += len(g.pieces[i].text) + 1
+	}
+	joined := make([]byte, 0, size)
 	for i := range g.pieces {
 		if i > 0 {
 			joined = append(joined, '\n')
@@ -131,6 +141,12 @@ func (g *group) locate(start, end int) verdict.Span {
 	return verdict.Span{}
 }
 
+// How many strings to make room for: of a call's arguments, and about the plan.
+const (
+	usualArguments = 4
+	submitterNames = 6
+)
+
 // groups lists the strings of a plan.
 func groups(p *plan.Plan, at *site.Site) []group {
 	spoken := group{name: "plan", how: screening{discount: true, plain: true}}
@@ -138,6 +154,9 @@ func groups(p *plan.Plan, at *site.Site) []group {
 	exec := group{name: "arguments", how: screening{plain: true}}
 	outside := group{name: "attachments", how: screening{discount: true, plain: true}}
 	names := group{name: "names", how: screening{plain: true}}
+	spoken.pieces = make([]piece, 0, len(p.Steps)+1)
+	exec.pieces = make([]piece, 0, usualArguments*(len(p.ToolCalls)+len(p.OnAbort)))
+	names.pieces = make([]piece, 0, len(p.ToolCalls)+len(p.OnAbort)+len(p.Attachments)+submitterNames)
 	spoken.add(0, "goal", p.Goal)
 	for i, s := range p.Steps {
 		spoken.add(i+1, "", s)
