@@ -62,8 +62,8 @@ func TestC20_APolledReadingThatGetsWorseVoids(t *testing.T) {
 			go func() { defer close(ended); s.Watch(ctx, []live.Poll{poll}, func(error) {}) }()
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if v, ok := s.Live().Known("room_presence", time.Now()); !ok || v.Text != "clear" || len(*worse) != 0 {
-				t.Errorf("%s: before: %v %v, worse %v", name, v, ok, *worse)
+			if v, ok := s.Live().Known("room_presence", time.Now()); !ok || v.Text != "clear" || len(worse.all()) != 0 {
+				t.Errorf("%s: before: %v %v, worse %v", name, v, ok, worse.all())
 			}
 			if n := count(t, j); n != 1 {
 				t.Errorf("%s: %d records of one unchanged reading", name, n)
@@ -71,8 +71,8 @@ func TestC20_APolledReadingThatGetsWorseVoids(t *testing.T) {
 			door.set(tc.value, tc.err, tc.hang)
 			time.Sleep(4100 * time.Millisecond)
 			synctest.Wait()
-			if len(*worse) != 1 || !strings.HasSuffix((*worse)[0], tc.want) {
-				t.Errorf("%s: worse %q", name, *worse)
+			if len(worse.all()) != 1 || !strings.HasSuffix(worse.all()[0], tc.want) {
+				t.Errorf("%s: worse %q", name, worse.all())
 			}
 			if _, known := s.Live().Known("room_presence", time.Now()); known != (tc.err == nil && !tc.hang) {
 				t.Errorf("%s: known %v", name, known)
@@ -80,8 +80,8 @@ func TestC20_APolledReadingThatGetsWorseVoids(t *testing.T) {
 			door.set("clear", nil, false)
 			time.Sleep(5 * time.Second)
 			synctest.Wait()
-			if v, ok := s.Live().Known("room_presence", time.Now()); !ok || v.Text != "clear" || len(*worse) != 1 || count(t, j) != 3 {
-				t.Errorf("%s: after: %v %v, worse %q, %d records", name, v, ok, *worse, count(t, j))
+			if v, ok := s.Live().Known("room_presence", time.Now()); !ok || v.Text != "clear" || len(worse.all()) != 1 || count(t, j) != 3 {
+				t.Errorf("%s: after: %v %v, worse %q, %d records", name, v, ok, worse.all(), count(t, j))
 			}
 			cancel()
 			<-ended
@@ -110,13 +110,13 @@ func TestC38_AReadingThatGoesStaleVoids(t *testing.T) {
 		}
 		time.Sleep(4900 * time.Millisecond)
 		synctest.Wait()
-		if len(*worse) != 0 {
-			t.Errorf("while fresh: %q", *worse)
+		if len(worse.all()) != 0 {
+			t.Errorf("while fresh: %q", worse.all())
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if len(*worse) != 1 || !strings.HasSuffix((*worse)[0], "room_presence is unknown") {
-			t.Errorf("stale: %q", *worse)
+		if len(worse.all()) != 1 || !strings.HasSuffix(worse.all()[0], "room_presence is unknown") {
+			t.Errorf("stale: %q", worse.all())
 		}
 		cancel()
 		<-ended
