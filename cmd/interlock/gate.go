@@ -39,6 +39,13 @@ func newGateway(e *env, eng *engine, ups []gate.Upstream, j grant.Journal, chang
 	if err != nil {
 		return nil, err
 	}
+	if eng.log != nil {
+		release, err := lockGate(eng.log.Path())
+		if err != nil {
+			return nil, err
+		}
+		eng.closers = append(eng.closers, release)
+	}
 	cfg := eng.config.Gate
 	state, err := live.Open(e.Ctx, st.Profile.ID, st.State(), stateRules(cfg), j, time.Now)
 	if err != nil {
