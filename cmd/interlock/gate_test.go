@@ -243,7 +243,7 @@ func (g *gateRig) stopAndRearm(t *testing.T, cs *mcp.ClientSession, plan map[str
 
 func waitUntil(t *testing.T, ok func() bool) {
 	t.Helper()
-	for range 100 {
+	for range 600 { // a minute: a machine under load is no failure
 		if ok() {
 			return
 		}

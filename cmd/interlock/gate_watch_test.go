@@ -175,9 +175,15 @@ func TestTheSandboxProbeDecides(t *testing.T) {
 	}
 	g.start(t)
 	cs := g.connect(t)
-	var said string
-	waitUntil(t, func() bool { said = submitted(cs); return strings.Contains(said, "can be reached from inside") })
-	if !strings.Contains(said, "PROV-006") || !strings.Contains(said, `"state":"rejected"`) {
+	// Asked once the probe is on record: every submission counts as a reformulation (C44).
+	probed := func(times int) {
+		waitUntil(t, func() bool {
+			return strings.Count(g.run(t, exitOK, nil, "audit", "tail", "-n", "100"), "sandbox-probe") >= times
+		})
+	}
+	probed(1)
+	said := submitted(cs)
+	if !strings.Contains(said, "can be reached from inside") || !strings.Contains(said, "PROV-006") || !strings.Contains(said, `"state":"rejected"`) {
 		t.Errorf("with egress: %s", said)
 	}
 	_ = cs.Close()
@@ -189,7 +195,8 @@ func TestTheSandboxProbeDecides(t *testing.T) {
 	}
 	g.start(t)
 	cs = g.connect(t)
-	waitUntil(t, func() bool { said = submitted(cs); return !strings.Contains(said, "PROV-006") })
+	probed(2)
+	said = submitted(cs)
 	if !strings.Contains(said, `"state":"accepted"`) && !strings.Contains(said, `"state":"escalated"`) {
 		t.Errorf("as declared: %s", said)
 	}

@@ -172,7 +172,7 @@ func TestNoAllocationWhenWarm(t *testing.T) {
 	if len(hits) == 0 {
 		t.Fatal("nothing found")
 	}
-	if n := testing.AllocsPerRun(10, func() { hits = s.Find(text, hits[:0], &w) }); n != 0 {
+	if n := testing.AllocsPerRun(10, func() { hits = s.Find(text, hits[:0], &w) }); n != 0 && !raceOn {
 		t.Errorf("%v allocations a run, want 0", n)
 	}
 }
