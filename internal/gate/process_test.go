@@ -112,7 +112,7 @@ func gateProcess() {
 	t.must(err)
 	self, err := os.Executable()
 	t.must(err)
-	up, err := wire.Start(context.Background(), wire.Command{Args: []string{"server"}, Env: []string{"GATE_TEST_ROLE=shim"}, Shim: []string{self}, Stderr: os.Stderr})
+	up, err := wire.Start(context.Background(), wire.Command{Args: []string{"server"}, Env: []string{"GATE_TEST_ROLE=shim", "GATE_TEST_DIR=" + dir, "GATE_TEST_HANG=" + os.Getenv("GATE_TEST_HANG")}, Shim: []string{self}, Stderr: os.Stderr})
 	t.must(err)
 	down := wire.NewLines(os.Stdin, os.Stdout, wire.MaxClientFrame, os.Stdin.Close)
 	_ = g.Pump(context.Background(), alice, "lab", down, up)
