@@ -18,6 +18,7 @@ import (
 	"interlock/internal/gate/grant"
 	"interlock/internal/gate/live"
 	"interlock/internal/gate/probe"
+	"interlock/internal/gate/wire"
 	"interlock/internal/pipeline"
 	"interlock/internal/site"
 )
@@ -271,6 +272,7 @@ func codeTool(s *site.Site) (string, error) {
 func command(args []string) probe.Runner {
 	return func(ctx context.Context, script string) (string, error) {
 		cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the operator's command
+		cmd.Env = wire.Environment()
 		cmd.Stdin, cmd.WaitDelay = strings.NewReader(script), time.Second
 		out, err := cmd.Output()
 		if err != nil {

@@ -46,7 +46,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	}
 	args := append(append([]string{}, c.Shim...), c.Args...)
 	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // the command is the operator's configuration; watch ends it with ctx
-	cmd.Env, cmd.Dir, cmd.Stderr = append(environment(), c.Env...), c.Dir, c.Stderr
+	cmd.Env, cmd.Dir, cmd.Stderr = append(Environment(), c.Env...), c.Dir, c.Stderr
 	cmd.WaitDelay = stopGrace // a grandchild may hold the error stream open
 	setGroup(cmd, len(c.Shim) > 0)
 	childIn, in, err := os.Pipe()
@@ -115,10 +115,10 @@ func (p *Process) within(d time.Duration) bool {
 	}
 }
 
-// environment is what an upstream inherits: what programs need to run at all.
+// Environment is what an upstream inherits: what programs need to run at all.
 // Keys of models, tokens and the rest of the gate's own environment stay with
 // the gate; a server that needs more is given it by name (C28).
-func environment() []string {
+func Environment() []string {
 	var env []string
 	for _, name := range []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"} {
 		if v, ok := os.LookupEnv(name); ok {
