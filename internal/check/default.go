@@ -12,13 +12,3 @@ func Default(s *site.Site, limits plan.Limits) []Checker {
 	x := compile(s)
 	return []Checker{LimitSize{limits}, Provenance{x}, AllowList{x}, Limits{x}, Agreement{x}, Integrity{x}, Secrets{x}}
 }
-
-// Required returns the identifiers of the checks that must run to their end
-// before anything may be accepted (C5).
-func Required(checkers []Checker) []string {
-	ids := make([]string, len(checkers))
-	for i, c := range checkers {
-		ids[i] = c.ID()
-	}
-	return ids
-}

@@ -67,7 +67,7 @@ func TestC05_BrokenCheckIsNotRun(t *testing.T) {
 	if len(r.Ran) != len(checkers)-1 || len(faults) != 1 {
 		t.Errorf("ran %v, faults %v", r.Ran, faults)
 	}
-	if got := Required(checkers); len(got) != len(checkers) {
+	if got := IDs(checkers); len(got) != len(checkers) {
 		t.Errorf("required %v", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"interlock/internal/decide"
 	"interlock/internal/identity"
 	"interlock/internal/record"
 	"interlock/internal/verdict"
@@ -231,23 +232,7 @@ func (q *Queue) bar(it Item) error {
 // approvable on the spot" (C43), also where the site has blocks escalate. It
 // looks at the case itself, not only at the level that was decided.
 func Blocked(rep verdict.Report) bool {
-	c := rep.Case
-	if rep.Decision.Level.Norm() == verdict.Block || verdict.WorstLevel(c.Findings) == verdict.Block {
-		return true
-	}
-	if len(c.Required) == 0 || !(c.Sigma < c.Policy.TauW) { // also NaN, and a threshold that was never set
-		return true
-	}
-	ran := map[string]bool{}
-	for _, id := range c.Ran {
-		ran[id] = true
-	}
-	for _, id := range c.Required {
-		if !ran[id] {
-			return true // a check that did not run is a block (C5)
-		}
-	}
-	return false
+	return rep.Decision.Level.Norm() == verdict.Block || decide.Gated(rep.Case)
 }
 
 // A Disposition is what a reviewer wants done.
