@@ -304,6 +304,8 @@ func FuzzDecode(f *testing.F) {
 
 func FuzzFindPerson(f *testing.F) {
 	f.Add("Dr. Ada Fox, for the lead", "Ada Fox", "lead")
+	f.Add("the lead", "Dr.", "lead")
+	f.Add("Fox", "Ethics board (Prof.)", "board")
 	f.Fuzz(func(t *testing.T, query, name, role string) {
 		s := &site.Site{People: []site.Person{{Name: name, Role: role}}}
 		s.FindPerson(query)

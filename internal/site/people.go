@@ -96,6 +96,7 @@ func parseName(text string) name {
 		}
 		n.words = append(n.words, low)
 	}
+	n.titled = n.titled && len(n.words) > 0 // "Dr." alone names nobody
 	n.personal = n.titled || (n.personal && len(n.words) >= 2)
 	for _, w := range append(words(head), words(n.inner)...) {
 		if identifier(w) {
@@ -179,7 +180,7 @@ func byName(p *Person, q name) bool {
 			return false
 		}
 	}
-	surname := own.words[len(own.words)-1]
+	surname := own.words[len(own.words)-1] // a personal or titled name has at least one word
 	role := contentWords(p.Role)
 	found := false
 	for _, w := range q.words {
