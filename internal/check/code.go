@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/base64"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"interlock/internal/verdict"
@@ -29,7 +30,7 @@ func commandIn(p *part, inProse bool) (kind string, start, end int) {
 	if !mayHoldCode(p) {
 		return encoded(text)
 	}
-	low, in := strings.ToLower(text), marksOf(text)
+	low, in := lowerInPlace(text), marksOf(text)
 	if i := strings.Index(low, "```"); i >= 0 && inProse {
 		return "a code block", i, i + 3
 	}
@@ -62,6 +63,22 @@ func commandIn(p *part, inProse bool) (kind string, start, end int) {
 		return kind, start, end
 	}
 	return encoded(text)
+}
+
+// lowerInPlace is the text in lower case with every character where it was:
+// one whose lower case has another length stays, as do bytes that are no
+// UTF-8, so that a place in the result is the place in the text.
+func lowerInPlace(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return strings.ToLower(s)
+	}
+	b := []byte(s)
+	for i, r := range s {
+		if l := unicode.ToLower(r); l != r && utf8.RuneLen(l) == utf8.RuneLen(r) {
+			utf8.EncodeRune(b[i:], l)
+		}
+	}
+	return string(b)
 }
 
 // marks are the characters of code in a text, as bits: a phrase of code is only
@@ -369,7 +386,7 @@ func callSyntax(s string) int {
 
 // scriptArgument looks at a script handed to the sandbox for ways out of it.
 func (x *index) scriptArgument(p *part, dst []verdict.Finding) []verdict.Finding {
-	low := strings.ToLower(p.text)
+	low := lowerInPlace(p.text)
 	for _, w := range [...]string{"docker.sock", "--privileged", "nsenter", "/proc/1/", "chroot", "/.ctl", "--ctl", "unshare", "ptrace", "--net=host", "--pid=host", "cap_sys_admin", "/var/run/", "setns", "mount ", "authorized_keys"} {
 		if i := strings.Index(low, w); i >= 0 {
 			return append(dst, codeFinding("PROV-036", verdict.Block, p.at(i, i+len(w)), "the script reaches for a way out of the sandbox"))

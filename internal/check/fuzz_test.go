@@ -15,6 +15,7 @@ func FuzzChecks(f *testing.F) {
 	}
 	f.Add("Heat hot1 to 1e309 °C", "\xff", "$(x)", "a==1")
 	f.Add("op\u200ben the do\u043er", "Ünïcode ＦＵＬＬ", "<text>", "```")
+	f.Add("\xb7\xb7\xb7 ```", "İİİ ``` SUDO reboot", "ⱯK os.system('x')", "İ movej(p)")
 	s := testSite()
 	checkers := Default(s, plan.DefaultLimits())
 	f.Fuzz(func(t *testing.T, step, goal, arg, attached string) {
