@@ -10,6 +10,7 @@ import (
 	"interlock/internal/gate"
 	"interlock/internal/gate/grant"
 	"interlock/internal/gate/live"
+	"interlock/internal/gate/probe"
 	"interlock/internal/plan"
 	"interlock/internal/record"
 )
@@ -63,7 +64,7 @@ func (j *recordJournal) known(e grant.Event) []record.Event {
 		return done(string(e.Kind))
 	case grant.KindFailed, grant.KindUnknown:
 		return append(done(string(e.Kind)), j.attention(e))
-	case grant.KindDeviation, grant.KindSuspended:
+	case grant.KindDeviation, grant.KindSuspended, probe.KindFailed:
 		return []record.Event{j.attention(e)}
 	case grant.KindWithdrawn:
 		return done("failed")
@@ -107,7 +108,7 @@ func (j *recordJournal) attention(e grant.Event) record.Event {
 // what is not becomes one here.
 func (j *recordJournal) Alert(ctx context.Context, a gate.Alert) {
 	switch a.Kind {
-	case grant.KindUnknown, grant.KindDeviation, grant.KindSuspended, grant.KindPins, grant.KindFailed, grant.KindUnmet: // what is unmet has failed
+	case grant.KindUnknown, grant.KindDeviation, grant.KindSuspended, grant.KindPins, grant.KindFailed, grant.KindUnmet, probe.KindFailed: // what is unmet has failed
 		return
 	default:
 	}

@@ -6,6 +6,7 @@ import (
 
 	"interlock/internal/gate"
 	"interlock/internal/gate/grant"
+	"interlock/internal/gate/probe"
 	"interlock/internal/site"
 )
 
@@ -22,6 +23,7 @@ func TestEveryAlertIsOneMatter(t *testing.T) {
 	}
 	for kind, journalled := range map[grant.Kind]bool{
 		grant.KindUnknown: true, grant.KindFailed: true, grant.KindDeviation: true, grant.KindSuspended: true, grant.KindPins: true, grant.KindRefused: false,
+		probe.KindFailed: true,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()

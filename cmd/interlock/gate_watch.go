@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -63,7 +62,7 @@ func newWatch(e *env, cfg config.Gate, st *pipeline.Site, ups []gate.Upstream, s
 	}
 	unstopped := func(ctx context.Context, script string) (string, error) {
 		if _, stopped := state.Stopped(); stopped {
-			return "", errors.New("an emergency stop is in force")
+			return "", fmt.Errorf("%w: an emergency stop is in force", probe.ErrNotNow)
 		}
 		return run(ctx, script)
 	}
@@ -111,7 +110,11 @@ func (w *watch) probed(ctx context.Context) func(probe.Result, error) {
 			w.log.WarnContext(ctx, "the sandbox probe", "error", err)
 		} else if why := r.Why(); why != last {
 			last = why
-			w.log.InfoContext(ctx, "the sandbox probe", "passed", r.OK(), "why", why)
+			level := slog.LevelInfo
+			if !r.OK() {
+				level = slog.LevelWarn
+			}
+			w.log.Log(ctx, level, "the sandbox probe", "passed", r.OK(), "why", why)
 		}
 	}
 }

@@ -186,6 +186,9 @@ func TestTheSandboxProbeDecides(t *testing.T) {
 	if !strings.Contains(said, "can be reached from inside") || !strings.Contains(said, "PROV-006") || !strings.Contains(said, `"state":"rejected"`) {
 		t.Errorf("with egress: %s", said)
 	}
+	if list := g.run(t, exitOK, nil, "review", "list"); strings.Count(list, "sandbox-failed") != 1 || !strings.Contains(list, "can be reached from inside") {
+		t.Errorf("people are not told of the probe that failed, once:\n%s", list)
+	}
 	_ = cs.Close()
 	g.stop()
 

@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -50,6 +51,8 @@ type Result struct {
 	Digest  string    `json:"digest"`
 	At      time.Time `json:"at"` // when it began
 	Checks  []Check   `json:"checks"`
+
+	notNow bool // the runner may not run anything now
 }
 
 // OK reports whether every check passed. No check is no pass.
@@ -85,6 +88,7 @@ func Run(ctx context.Context, spec Spec, run Runner, now func() time.Time) Resul
 	output, err := run(ctx, script)
 	if err != nil {
 		add("run", false, "the script could not be run: %v", err)
+		res.notNow = errors.Is(err, ErrNotNow)
 		return res
 	}
 	said := parse(output)

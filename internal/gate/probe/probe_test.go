@@ -230,13 +230,73 @@ func TestAProbeThatHangsConfirmsNothing(t *testing.T) {
 		go func() { defer close(ended); k.Watch(ctx, time.Minute, func(probe.Result, error) { told++ }) }()
 		time.Sleep(150 * time.Second)
 		synctest.Wait()
-		if why, yes := k.Confirmed(); yes || !strings.Contains(why, "could not be run") || told != 2 || len(j.Events()) != 2 {
+		if why, yes := k.Confirmed(); yes || !strings.Contains(why, "could not be run") || told != 2 || len(j.Events()) != 3 {
 			t.Errorf("%v %q, told %d times, %d records", yes, why, told, len(j.Events()))
 		}
 		cancel()
 		<-ended
-		if len(j.Events()) != 2 {
+		if len(j.Events()) != 3 { // two results, one of them told to a person
 			t.Error("the end of the gate is recorded as a failure of the sandbox")
 		}
 	})
+}
+
+// A person is told once of each way in which a sandbox is not as declared, not
+// at each probe, and again when it comes back after a probe that passed. A stop
+// is no news of the sandbox.
+func TestAFailingProbeIsToldOnce(t *testing.T) {
+	t.Parallel()
+	s := sandbox(t)
+	spec := probe.Spec{Declared: declared(), Script: labsim.SandboxScript, Digest: labsim.DigestFile, Egress: []string{answering(t)}, Outside: []string{"/etc"}}
+	stopped := false
+	run := func(ctx context.Context, script string) (string, error) {
+		if stopped {
+			return "", fmt.Errorf("%w: an emergency stop is in force", probe.ErrNotNow)
+		}
+		return s.Run(ctx, script)
+	}
+	j := &journal.Memory{}
+	var k *probe.Keeper
+	open := func() {
+		var err error
+		if k, err = probe.Open(t.Context(), spec, run, time.Hour, j, time.Now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open()
+	told := func() (reasons []string) {
+		for _, e := range j.Events() {
+			if e.Kind == probe.KindFailed {
+				reasons = append(reasons, e.Reason)
+			}
+		}
+		return reasons
+	}
+	for _, step := range []struct {
+		name    string
+		change  func()
+		told    int
+		because string // in the last reason
+	}{
+		{"as declared", func() {}, 0, ""},
+		{"a stop", func() { stopped = true }, 0, ""},
+		{"after the stop", func() { stopped = false }, 0, ""},
+		{"egress", func() { s.Egress = true }, 1, "can be reached from inside"},
+		{"egress still", func() {}, 1, ""},
+		{"a stop meanwhile", func() { stopped = true }, 1, ""},
+		{"egress after it", func() { stopped = false }, 1, ""},
+		{"after a restart", open, 1, ""},
+		{"writes as well", func() { s.Writes = true }, 2, "write /etc"},
+		{"mended", func() { s.Egress, s.Writes = false, false }, 2, ""},
+		{"egress again", func() { s.Egress = true }, 3, "can be reached from inside"},
+	} {
+		step.change()
+		if _, err := k.Probe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got := told()
+		if len(got) != step.told || (step.because != "" && !strings.Contains(got[len(got)-1], step.because)) {
+			t.Errorf("%s: told %q, want %d", step.name, got, step.told)
+		}
+	}
 }
