@@ -90,7 +90,7 @@ func (r *rechecker) inspect(p *plan.Plan, agent string, now time.Time) inspectio
 	for _, f := range faults {
 		out.findings = append(out.findings, verdict.Finding{Rule: "GATE-FAULT", Level: verdict.Block, Message: f})
 	}
-	known, err := r.site.Knowledge.Know(in)
+	known, err := r.site.Knowledge.Know(in, report.Findings)
 	if err != nil {
 		out.findings = append(out.findings, verdict.Finding{Rule: "GATE-FAULT", Level: verdict.Block, Message: "the site's rules could not be checked: " + err.Error()})
 	} else {

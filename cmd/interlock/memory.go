@@ -188,7 +188,7 @@ func (m *remembered) plan(ctx context.Context, decision, siteID string, at time.
 		return plan.Submission{}, nil, err
 	}
 	s := plan.Submission{ID: decision, Plan: p, Requester: d.Received.Requester, Agent: d.Received.Agent, Received: at}
-	known, err := st.Knowledge.Know(check.Input{Plan: p, Site: st.Profile, State: st.State(), Now: at})
+	known, err := st.Knowledge.Know(check.Input{Plan: p, Site: st.Profile, State: st.State(), Now: at}, nil)
 	return s, known.Facts, err
 }
 

@@ -97,7 +97,7 @@ type knower struct {
 const evidenceTokens = 900
 
 // Know implements pipeline.Knowledge.
-func (k *knower) Know(in check.Input) (pipeline.Known, error) {
+func (k *knower) Know(in check.Input, _ []verdict.Finding) (pipeline.Known, error) {
 	facts := k.deriver.Facts(in.Plan, in.State, in.Now)
 	findings := append(derive.Findings(facts), k.rules.Eval(facts, in.State, in.Now)...)
 	findings = append(findings, document.Overridden(k.graph, named(facts))...)

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"interlock/internal/check"
@@ -50,8 +51,10 @@ func (st *Site) Input(p *plan.Plan, now time.Time) check.Input {
 
 // Knowledge turns a plan into typed facts, the evidence for the judges and the
 // findings that follow from graph and site rules.
+// It is told what the checks found before: what a finding refers to (a
+// technique, a weakness) belongs to the evidence.
 type Knowledge interface {
-	Know(check.Input) (Known, error)
+	Know(in check.Input, found []verdict.Finding) (Known, error)
 }
 
 // Known is what the graph and the site's rules say about a plan.
@@ -160,7 +163,7 @@ func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, er
 		Inspected: verdict.Inspected{Parts: unique(report.Parts), NotInspected: unique(report.NotInspected), Facts: in.Sandbox.String()},
 	}
 	out.Case.DecidedWith.State = in.State.Digest()
-	known, err := know(st.Knowledge, in)
+	known, err := know(st.Knowledge, in, slices.Concat(report.Findings, s.Findings))
 	if err != nil {
 		out.Case.Faults = append(out.Case.Faults, err.Error())
 	} else {
@@ -190,13 +193,13 @@ func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, er
 }
 
 // know runs the knowledge stage; a panic in it is a fault like any other.
-func know(k Knowledge, in check.Input) (known Known, err error) {
+func know(k Knowledge, in check.Input, found []verdict.Finding) (known Known, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("knowledge did not finish: %v", r)
 		}
 	}()
-	if known, err = k.Know(in); err != nil {
+	if known, err = k.Know(in, found); err != nil {
 		return Known{}, fmt.Errorf("knowledge did not finish: %w", err)
 	}
 	return known, nil

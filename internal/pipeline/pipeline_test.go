@@ -25,7 +25,9 @@ func (f fakeCheck) Check(in check.Input) check.Result { return f(in) }
 
 type fakeKnowledge func(check.Input) (pipeline.Known, error)
 
-func (f fakeKnowledge) Know(in check.Input) (pipeline.Known, error) { return f(in) }
+func (f fakeKnowledge) Know(in check.Input, _ []verdict.Finding) (pipeline.Known, error) {
+	return f(in)
+}
 
 type fakePanel func(context.Context, judge.Input) []verdict.Opinion
 
