@@ -90,8 +90,9 @@ func (v view) Judge(_ context.Context, in judge.Input) verdict.Opinion {
 	for _, h := range in.Facts.HardOf(v.class) {
 		b.worry(h.At.Step, 0.7, h.Rule, "%s", h.Statement)
 	}
+	class := v.class
 	if len(b.concerns)+len(b.unsure) > 0 {
-		v.field(in, &b)
+		class = v.field(in, &b)
 	}
 	for _, e := range in.Evidence {
 		if len(b.cites) < 3 {
@@ -101,7 +102,7 @@ func (v view) Judge(_ context.Context, in judge.Input) verdict.Opinion {
 	o := verdict.Opinion{Judge: v.name, Family: Family, Unchecked: uncheckedRules(in.Site), Cites: b.cites}
 	switch {
 	case len(b.concerns) > 0:
-		v.worried(&o, b)
+		v.worried(&o, class, b)
 	case len(b.unsure) > 0:
 		o.Abstained = "cannot tell: " + strings.Join(firstFew(b.unsure, 4), "; ")
 	default:
@@ -115,8 +116,8 @@ func (v view) Judge(_ context.Context, in judge.Input) verdict.Opinion {
 // worried fills in an opinion that escalates. Its risks stay below the bound
 // of a rejection: certain harm is blocked by the checks, not by a reading of
 // words.
-func (v view) worried(o *verdict.Opinion, b brief) {
-	o.Outcome, o.Class = verdict.Escalate, v.class
+func (v view) worried(o *verdict.Opinion, class verdict.Class, b brief) {
+	o.Outcome, o.Class = verdict.Escalate, class
 	largest := 0.0
 	var why []string
 	for _, c := range b.concerns {
@@ -132,13 +133,20 @@ func (v view) worried(o *verdict.Opinion, b brief) {
 	o.Rationale = strings.Join(firstFew(why, 6), "; ")
 }
 
-// field speaks up for a plan that cannot be accepted and resembles those of
-// this judge's field: somebody has to say what a person should look for.
-func (v view) field(in judge.Input, b *brief) {
+// field names the class of a plan that cannot be accepted. A flag of one field
+// is often the trace of another ("a value is filled in" by an attacker, or by
+// somebody who wants to be done), so every judge names what the whole plan
+// resembles, and the judge whose field that is speaks up even without a flag:
+// somebody has to say what a person should look for.
+func (v view) field(in judge.Input, b *brief) verdict.Class {
 	class, words := v.naming.Class(Features(in))
+	if class == verdict.Unclassified {
+		return v.class
+	}
 	if class == v.class {
 		b.worry(0, 0.4, "", "resembles plans of this field: %s", strings.Join(words, ", "))
 	}
+	return class
 }
 
 // flags takes over what the checks noticed in this judge's field.
