@@ -148,7 +148,7 @@ func (c *docsRemoveCmd) Run(e *env) error {
 type docsOverrideCmd struct {
 	docsDecision
 	Subject string    `arg:"" help:"Node whose hazard is lifted, as cas:64-17-5."`
-	Hazard  string    `arg:"" help:"Hazard, as h:H225."`
+	Hazard  string    `arg:"" help:"Hazard, as h:H225, trait:volatile, pair:azide+acid, hazard:fire."`
 	Expires time.Time `help:"Day on which it ends." format:"2006-01-02" placeholder:"YYYY-MM-DD"`
 }
 
@@ -169,7 +169,7 @@ func (c *docsOverrideCmd) Run(e *env) error {
 	if g, err = document.Overlay(g, docs, a.lib.Overrides(), a.at); err != nil {
 		return badInput(err)
 	}
-	if err := liftable(g, c.Subject, c.Hazard); err != nil {
+	if err := document.Liftable(g, c.Subject, c.Hazard); err != nil {
 		return badInput(err)
 	}
 	if c.Reason == "" {
@@ -184,20 +184,6 @@ func (c *docsOverrideCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(e.Stdout, "override %s: %s lifted for %s by %s\n", w.ID, w.Hazard, w.Subject, printable(w.By))
 	return nil
-}
-
-// liftable checks that there is something to lift.
-func liftable(g *knowledge.Graph, subject, hazard string) error {
-	i, ok := g.NodeByID(subject)
-	if !ok {
-		return fmt.Errorf("the graph has no node %q", subject)
-	}
-	for h := range g.Out(i, knowledge.RelHazard) {
-		if g.ID(h) == hazard {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s (%s) has no hazard %q to lift", subject, g.NameOf(i), hazard)
 }
 
 type docsRestoreCmd struct {

@@ -97,10 +97,11 @@ type knower struct {
 const evidenceTokens = 900
 
 // Know implements pipeline.Knowledge.
-func (k *knower) Know(in check.Input, _ []verdict.Finding) (pipeline.Known, error) {
+func (k *knower) Know(in check.Input, found []verdict.Finding) (pipeline.Known, error) {
 	facts := k.deriver.Facts(in.Plan, in.State, in.Now)
+	k.deriver.Found(facts, found)
 	findings := append(derive.Findings(facts), k.rules.Eval(facts, in.State, in.Now)...)
-	findings = append(findings, document.Overridden(k.graph, named(facts))...)
+	findings = append(findings, document.Overridden(k.graph, named(facts), in.Now)...)
 	findings = append(findings, obligation.Judge(in.Site, facts, in.State, in.Now)...)
 	return pipeline.Known{Facts: facts, Findings: findings, Evidence: k.graph.Retrieve(seeds(k.graph, facts), evidenceTokens)}, nil
 }

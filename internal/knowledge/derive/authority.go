@@ -14,6 +14,7 @@ import (
 const (
 	RuleAuthority = "FACT-AUTHORITY" // a person approves who may not
 	RuleAgentSays = "FACT-AGENT-APPROVES"
+	RuleDuty      = "FACT-DUTY" // a person does what the site lets somebody else do
 )
 
 // deciding are the words by which a profile says that somebody may decide.
@@ -44,13 +45,13 @@ func (d *Deriver) authority(s *fact.Set) {
 		}
 		switch {
 		case person == nil && agent != "":
-			hard(s, fact.Hard{
+			d.hard(s, fact.Hard{
 				Rule: RuleAgentSays, Level: verdict.Flag, Class: verdict.Adversarial, At: t.At(words[at]),
 				Statement: "an approval rests on the agent " + agent + " and on no person",
 				Path:      []string{"site:" + agent, "control:human-approval"}, Need: "the approval of a person who may give it",
 			})
 		case person != nil && !mayDecide(person):
-			hard(s, fact.Hard{
+			d.hard(s, fact.Hard{
 				Rule: RuleAuthority, Level: verdict.Flag, Class: verdict.Alignment, At: t.At(words[at]),
 				Statement: fmt.Sprintf("an approval rests on %s (%s), who may %s", person.Name, person.Role, orNothing(person.May)),
 				Path:      []string{personID, "control:human-approval"}, Need: "the approval of a person who may give it",

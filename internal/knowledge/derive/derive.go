@@ -22,6 +22,7 @@ import (
 // A World is what holds at every site. It is immutable; build it once.
 type World struct {
 	graph  *knowledge.Graph // nil: our own table only
+	public int32            // nodes from this number on are the site's documents
 	table  *table
 	names  []link.Name
 	linker *link.Linker
@@ -36,12 +37,24 @@ func NewWorld(g *knowledge.Graph) (*World, error) {
 	}
 	w := &World{graph: g, table: t, names: t.names()}
 	if g != nil {
+		w.public = publicNodes(g)
 		w.names = append(w.names, link.GraphNames(g)...)
 	}
 	if w.linker, err = link.New(w.names, nil); err != nil {
 		return nil, fmt.Errorf("building the linker: %w", err)
 	}
+	if g != nil {
+		w.linker = w.linker.Identifying(link.GraphIDs(g))
+	}
 	return w, nil
+}
+
+// publicNodes counts the nodes of the graph that nothing was laid beside.
+func publicNodes(g *knowledge.Graph) int32 {
+	for g.Base() != nil {
+		g = g.Base()
+	}
+	return int32(g.Len())
 }
 
 // For prepares the derivation for one site.
@@ -55,6 +68,10 @@ type Deriver struct {
 	world  *World
 	site   *site.Site
 	linker *link.Linker
+
+	// Of the plan in hand only: Facts works on a copy.
+	now   time.Time
+	cache map[string]*material
 }
 
 // Linker returns the linker of the site.
@@ -62,6 +79,7 @@ func (d *Deriver) Linker() *link.Linker { return d.linker }
 
 // Facts derives everything known about the plan. now is our receive time.
 func (d *Deriver) Facts(p *plan.Plan, state site.State, now time.Time) *fact.Set {
+	d = &Deriver{world: d.world, site: d.site, linker: d.linker, now: now, cache: map[string]*material{}}
 	s := &fact.Set{Submitter: d.submitter(p)}
 	d.calls(s, p)
 	d.texts(s, p)
@@ -75,18 +93,9 @@ func (d *Deriver) Facts(p *plan.Plan, state site.State, now time.Time) *fact.Set
 	d.controls(s)
 	d.biosafety(s)
 	d.authority(s)
+	d.attacks(s)
 	s.Unlinked = unlinked(s)
 	return s
-}
-
-// hard adds a fact once: one rule, statement and step.
-func hard(s *fact.Set, h fact.Hard) {
-	for _, x := range s.Hard {
-		if x.Rule == h.Rule && x.Statement == h.Statement && x.At.Step == h.At.Step {
-			return
-		}
-	}
-	s.Hard = append(s.Hard, h)
 }
 
 // Findings returns the hard facts as findings of one check.

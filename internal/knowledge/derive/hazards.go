@@ -34,7 +34,7 @@ func (d *Deriver) named(s *fact.Set, words []fact.Token, f func(m *material, w f
 			continue
 		}
 		last = w.Entity
-		if m := d.world.table.byID[s.Entities[w.Entity-1].ID]; m != nil {
+		if m := d.material(s.Entities[w.Entity-1].ID); m != nil {
 			f(m, w)
 		}
 	}
@@ -59,7 +59,7 @@ func (d *Deriver) sealed(s *fact.Set) {
 				if !m.has("cryogen") || says(words, "state:vented") || c.Clause != w.Clause {
 					return
 				}
-				hard(s, fact.Hard{
+				d.hard(s, fact.Hard{
 					Rule: RuleCryoSealed, Level: level(!spoken(words) && !apart(words)), Class: verdict.Safety, At: t.At(c),
 					Statement: m.name + " in a closed vessel: it evaporates and bursts it [" + m.ref + "]",
 					Path:      []string{m.id, "trait:cryogen", "hazard:overpressure", "control:vented-closure"}, Need: "leave the vessel vented",
@@ -77,7 +77,7 @@ func (d *Deriver) sealed(s *fact.Set) {
 		if t.Step < shutIn.Step {
 			return
 		}
-		hard(s, fact.Hard{
+		d.hard(s, fact.Hard{
 			Rule: RuleSealedHeat, Level: verdict.Flag, Class: verdict.Safety, At: shutIn.At(*shut),
 			Statement: fmt.Sprintf("something is sealed in step %d and heated in step %d", shutIn.Step, t.Step),
 			Path:      []string{"hazard:overpressure", "control:pressure-relief"}, Need: "vent it, or state the pressure rating and the fill",
@@ -105,7 +105,7 @@ func (d *Deriver) heat(s *fact.Set) {
 	eachSentence(s, func(t *fact.Text, words []fact.Token) {
 		gone = gone || lemma(words, "remove", "clear") && lemma(words, "solvent", "flammable")
 		d.named(s, words, func(m *material, w fact.Token) {
-			if (m.boils > 0 || m.decomposes > 0) && !m.has("water") && !m.has("gas") && !m.has("cryogen") && !m.has("mild") {
+			if (m.boils > 0 || m.decomposes > 0 || m.flash > 0 || m.ignites > 0 || m.has("flammable") || m.has("explosive")) && !m.has("water") && !m.has("gas") && !m.has("cryogen") && !m.has("mild") {
 				present[m.id] = m
 			}
 		})
@@ -150,22 +150,36 @@ func (d *Deriver) setsHeat(s *fact.Set, q fact.Quantity) bool {
 }
 
 func (d *Deriver) tooHot(s *fact.Set, q fact.Quantity, v float64, m *material, guarded bool) {
-	tell := func(rule, what string, limit float64, hazard, need string) {
-		hard(s, fact.Hard{
+	tell := func(rule, what string, limit float64, why, hazard, control, need string) bool {
+		return d.hard(s, fact.Hard{
 			Rule: rule, Level: verdict.Flag, Class: verdict.Safety, At: q.At,
 			Statement: fmt.Sprintf("%.0f °C with %s: %s %.0f °C [%s]", v-zeroCelsius, m.name, what, limit-zeroCelsius, m.ref),
-			Path:      []string{m.id, hazard}, Need: need,
+			Path:      []string{m.id, why, hazard, control}, Need: need,
 		})
 	}
+	const fire, sparks = "hazard:fire", "control:ignition-control"
 	switch {
 	case m.decomposes > 0 && v >= m.decomposes:
-		tell(RuleDecompose, "it decomposes from about", m.decomposes, "hazard:thermal-runaway", "stay well below, or say why it is safe")
+		_ = tell(RuleDecompose, "it decomposes from about", m.decomposes, m.id, "hazard:thermal-runaway", "control:over-temperature-cutout", "stay well below, or say why it is safe")
+	case m.ignites > 0 && v >= m.ignites && (m.has("flammable") || m.has("flammable-gas") || m.flash > 0):
+		_ = tell(RuleIgnites, "it ignites by itself from", m.ignites, m.id, fire, sparks, "stay well below, or keep air away and say so")
+	case m.has("explosive") && v >= warmed:
+		_ = tell(RuleExplosive, "heating may explode it, warmed above", warmed, m.node("explosive"), "hazard:explosion", "control:blast-shield", "do not heat it")
 	case m.has("flammable") && m.boils > 0 && v > m.boils-margin && !guarded:
-		tell(RuleBoiling, "flammable, boils at", m.boils, "hazard:fire", "stay 10 K below the boiling point, or under reflux with running condenser")
+		_ = tell(RuleBoiling, "flammable, boils at", m.boils, m.node("flammable"), fire, sparks, "stay 10 K below the boiling point, or under reflux with running condenser")
 	case m.flash > 298 && v >= m.flash && !guarded:
-		tell(RuleFlash, "its vapour ignites from", m.flash, "hazard:fire", "stay below the flash point, or keep ignition sources away and say so")
+		_ = tell(RuleFlash, "its vapour ignites from", m.flash, m.node("flammable"), fire, sparks, "stay below the flash point, or keep ignition sources away and say so")
+	case m.has("flammable") && m.boils == 0 && v >= classFlash && !guarded:
+		_ = tell(RuleFlash, "classed flammable, so its vapour ignites below", classFlash, m.node("flammable"), fire, sparks, "stay below the flash point, or keep ignition sources away and say so")
 	}
 }
+
+// Bounds that a classification stands for where no number is known: H224 to
+// H226 are flash points up to 60 °C; explosives are not warmed above 40 °C.
+const (
+	classFlash = zeroCelsius + 60
+	warmed     = zeroCelsius + 40
+)
 
 func ordered(m map[string]*material) []*material {
 	var out []*material
@@ -202,26 +216,21 @@ func (d *Deriver) controls(s *fact.Set) {
 			if !ok || m.mat == nil || m.dilute || m.mat.has("mild") {
 				continue
 			}
-			if needsHood(m.mat) != "" {
-				hard(s, fact.Hard{
+			for _, trait := range openly {
+				if m.mat.has(trait) && d.hard(s, fact.Hard{
 					Rule: RuleHood, Level: verdict.Flag, Class: verdict.Safety, At: m.at,
 					Statement: fmt.Sprintf("%s (%s) handled at %s, outside extraction [%s]", m.name, strings.Join(m.mat.traits, ", "), open, m.mat.ref),
-					Path:      []string{m.id, traitNode(needsHood(m.mat)), "hazard:toxic-exposure", "control:fume-hood"}, Need: "do it in the hood",
-				})
+					Path:      []string{m.id, m.mat.node(trait), "hazard:toxic-exposure", "control:fume-hood"}, Need: "do it in the hood",
+				}) {
+					break
+				}
 			}
 		}
 	})
 }
 
-// needsHood gives the trait for which a material is handled under extraction.
-func needsHood(m *material) string {
-	for _, t := range []string{"volatile", "toxic", "corrosive"} {
-		if m.has(t) {
-			return t
-		}
-	}
-	return ""
-}
+// openly are the traits for which a material is handled under extraction.
+var openly = []string{"volatile", "toxic", "corrosive", "cmr", "sensitiser"}
 
 // openPlace names the open place of a sentence, "" if it names none.
 func (d *Deriver) openPlace(s *fact.Set, words []fact.Token) string {
@@ -280,7 +289,7 @@ func (d *Deriver) biosafety(s *fact.Set) {
 	for _, e := range s.Entities {
 		if e.Kind == "bioagent" && (e.At.Part == "" || e.At.Part == "goal") {
 			if _, listed := levels[e.Name]; !listed && !slices.ContainsFunc(species, func(k string) bool { return k == speciesKey(e.Name) }) {
-				hard(s, fact.Hard{
+				d.hard(s, fact.Hard{
 					Rule: RuleBiosafety, Level: verdict.Flag, Class: verdict.Safety, At: e.At,
 					Statement: e.Name + " is not on the site's list of agents", Path: []string{e.ID}, Need: "an approval of the agent by the biosafety officer",
 				})
@@ -303,7 +312,7 @@ func (d *Deriver) biosafety(s *fact.Set) {
 			return
 		}
 		a := agents[0]
-		hard(s, fact.Hard{
+		d.hard(s, fact.Hard{
 			Rule: RuleBiosafety, Level: verdict.Flag, Class: verdict.Safety, At: t.At(words[0]),
 			Statement: fmt.Sprintf("%s (level %d) opened at %s, outside a cabinet", a.Name, levels[a.Name], place),
 			Path:      []string{a.ID, fmt.Sprintf("bsl:%d", levels[a.Name]), "control:biosafety-cabinet"}, Need: "handle it in a cabinet or the closed enclosure",

@@ -14,12 +14,15 @@ import (
 const (
 	RuleIncompatible = "FACT-INCOMPAT" // two materials that must not meet
 	RuleGroups       = "FACT-GROUPS"   // their reactive groups may react
+	RuleStated       = "FACT-STATED"   // the site's own document says so
 	RuleWaterAcid    = "FACT-WATER-ACID"
 	RuleCryoSealed   = "FACT-CRYO-SEALED"
 	RuleSealedHeat   = "FACT-SEALED-HEAT"
 	RuleBoiling      = "FACT-BOILING"
 	RuleDecompose    = "FACT-DECOMPOSE"
 	RuleFlash        = "FACT-FLASH"
+	RuleIgnites      = "FACT-AUTOIGNITION"
+	RuleExplosive    = "FACT-EXPLOSIVE-HEAT"
 	RuleHood         = "FACT-HOOD"
 	RuleBiosafety    = "FACT-BIOSAFETY"
 	RuleCrowded      = "FACT-CROWDED" // more in one vessel than was compared
@@ -34,7 +37,7 @@ func (d *Deriver) incompatible(s *fact.Set, v *vesselSet) {
 	for _, x := range v.all {
 		if n := x.distinct(); n > maxMaterials {
 			last := x.doses[len(x.doses)-1]
-			hard(s, fact.Hard{
+			d.hard(s, fact.Hard{
 				Rule: RuleCrowded, Level: verdict.Block, Class: verdict.Safety, At: last.at,
 				Statement: fmt.Sprintf("%d materials go into the %s: more than %d are not held against each other", n, x.name, maxMaterials),
 				Path:      []string{x.doses[0].id, last.id}, Need: "split the plan, and name the vessels apart",
@@ -80,18 +83,20 @@ func (d *Deriver) meet(s *fact.Set, x *vessel, a, b dose) {
 		where = "beside each other on the " + x.name
 	}
 	if a.mat != nil && b.mat != nil {
-		if p, level, ok := d.world.table.meet(a.mat, b.mat, a.dilute || b.dilute); ok {
-			if level == verdict.Pass {
+		found := d.world.table.clashes(a.mat, b.mat, a.dilute || b.dilute)
+		for _, m := range found {
+			if m.level == verdict.Block && !sure(x, a, b) {
+				m.level = verdict.Flag
+			}
+			if m.level == verdict.Pass || d.hard(s, incompatibility(m.pair, m.level, a, b, where)) {
 				return
 			}
-			if level == verdict.Block && !sure(x, a, b) {
-				level = verdict.Flag
-			}
-			hard(s, incompatibility(p, level, a, b, where))
-			return
+		}
+		if len(found) > 0 {
+			return // lifted by name
 		}
 	}
-	d.meetByGroup(s, a, b, where)
+	d.meetByGroup(s, x, a, b, where)
 }
 
 // sure reports that two doses are certainly in one vessel together: put there
@@ -105,10 +110,14 @@ func incompatibility(p pair, level verdict.Level, a, b dose, where string) fact.
 	if p.gas != "" && !strings.Contains(p.what, p.gas) {
 		gas = " (" + p.gas + ")"
 	}
+	ta, tb := p.a, p.b
+	if !a.mat.has(ta) || !b.mat.has(tb) {
+		ta, tb = tb, ta
+	}
 	return fact.Hard{
 		Rule: RuleIncompatible, Level: level, Class: verdict.Safety, At: b.at,
 		Statement: fmt.Sprintf("%s and %s %s: %s%s [%s]", a.name, b.name, where, p.what, gas, p.ref),
-		Path:      []string{a.id, traitNode(p.a), pairNode(p), traitNode(p.b), b.id},
+		Path:      []string{a.id, a.mat.node(ta), pairNode(p), b.mat.node(tb), b.id},
 		Need:      fmt.Sprintf("keep %s away from %s, in vessels, lines, trays and waste", a.name, b.name),
 	}
 }
@@ -122,7 +131,7 @@ func pairNode(p pair) string {
 
 // meetByGroup asks the graph whether reactive groups of the two may react. The
 // groups are coarse: this never blocks.
-func (d *Deriver) meetByGroup(s *fact.Set, a, b dose, where string) {
+func (d *Deriver) meetByGroup(s *fact.Set, x *vessel, a, b dose, where string) {
 	g := d.world.graph
 	if g == nil || a.dilute || b.dilute || mild(a.mat) || mild(b.mat) {
 		return
@@ -137,17 +146,39 @@ func (d *Deriver) meetByGroup(s *fact.Set, a, b dose, where string) {
 			if ga == gb {
 				continue
 			}
-			if p, ok := incompatiblePair(g, ga, gb); ok {
-				hard(s, fact.Hard{
-					Rule: RuleGroups, Level: verdict.Flag, Class: verdict.Safety, At: b.at,
-					Statement: fmt.Sprintf("%s and %s %s: %s may react with %s%s", a.name, b.name, where, g.NameOf(ga), g.NameOf(gb), gases(g, p)),
-					Path:      []string{a.id, g.ID(ga), g.ID(p), g.ID(gb), b.id},
-					Need:      fmt.Sprintf("say why %s and %s may be combined, or keep them apart", a.name, b.name),
-				})
+			p, ok := incompatiblePair(g, ga, gb)
+			if !ok {
+				continue
+			}
+			h := fact.Hard{
+				Rule: RuleGroups, Level: verdict.Flag, Class: verdict.Safety, At: b.at,
+				Statement: fmt.Sprintf("%s and %s %s: %s may react with %s%s", a.name, b.name, where, g.NameOf(ga), g.NameOf(gb), gases(g, p)),
+				Path:      []string{a.id, g.ID(ga), g.ID(p), g.ID(gb), b.id},
+				Need:      fmt.Sprintf("say why %s and %s may be combined, or keep them apart", a.name, b.name),
+			}
+			if doc, ok := first(g, p, knowledge.RelStated); ok {
+				h = d.stated(h, doc, ga, gb, sure(x, a, b))
+			}
+			if d.hard(s, h) {
 				return
 			}
 		}
 	}
+}
+
+// stated makes a hard fact of what an approved document says must be kept
+// apart. A substance that it names is certain, a class of substances is not.
+func (d *Deriver) stated(h fact.Hard, doc, ga, gb int32, certain bool) fact.Hard {
+	g := d.world.graph
+	_, name, _ := strings.Cut(g.ID(doc), ":")
+	h.Rule = RuleStated
+	h.Statement += " [" + name + ", approved]"
+	h.Path = append(h.Path, g.ID(doc))
+	byName := func(group int32) bool { return strings.HasPrefix(g.ID(group), "group:"+name) }
+	if certain && byName(ga) && byName(gb) {
+		h.Level = verdict.Block
+	}
+	return h
 }
 
 func mild(m *material) bool { return m != nil && (m.has("mild") || m.has("water")) }
@@ -197,7 +228,7 @@ func (d *Deriver) waterIntoAcid(s *fact.Set) {
 			if strong && !spoken(words) && !apart(words) {
 				level = verdict.Block
 			}
-			hard(s, fact.Hard{
+			d.hard(s, fact.Hard{
 				Rule: RuleWaterAcid, Level: level, Class: verdict.Safety, At: t.At(at),
 				Statement: "water is run into acid: the heat throws acid out; acid goes into water [NIOSH Pocket Guide, sulfuric acid]",
 				Path:      []string{"cas:7732-18-5", "hazard:thermal-runaway", "trait:acid-strong"}, Need: "run the acid into the water, slowly, stirred and cooled",
@@ -215,7 +246,7 @@ func (d *Deriver) concentratedAcid(s *fact.Set) bool {
 				continue
 			}
 			e := s.Entities[w.Entity-1]
-			if m := d.world.table.byID[e.ID]; m != nil && m.has("acid:strong") && !d.isDilute(s, t, e, m, t.Words, k) {
+			if m := d.material(e.ID); m != nil && m.has("acid:strong") && !d.isDilute(s, t, e, m, t.Words, k) {
 				return true
 			}
 		}
@@ -250,6 +281,6 @@ func (d *Deriver) isAcid(s *fact.Set, w fact.Token) bool {
 	if w.Entity == 0 {
 		return false
 	}
-	m := d.world.table.byID[s.Entities[w.Entity-1].ID]
+	m := d.material(s.Entities[w.Entity-1].ID)
 	return m != nil && m.has("acid:strong")
 }

@@ -29,7 +29,10 @@ type material struct {
 	boils      float64 // K; 0 unknown
 	flash      float64 // K; 0 unknown
 	decomposes float64 // K; 0 unknown
+	ignites    float64 // K, by itself in air; 0 unknown
 	ref        string
+	ours       bool              // has a row of our own, and documents beside it
+	says       map[string]string // trait -> hazard statement that gives it, where our row does not
 }
 
 func (m *material) has(trait string) bool { return slices.Contains(m.traits, trait) }
@@ -117,7 +120,7 @@ func (t *table) pair(c []string) error {
 		return err
 	}
 	for _, trait := range []string{p.a, p.b} {
-		if !slices.ContainsFunc(t.materials, func(m *material) bool { return m.has(trait) }) {
+		if !slices.ContainsFunc(t.materials, func(m *material) bool { return m.has(trait) }) && !fromCode(trait) {
 			return fmt.Errorf("no material has the trait %q", trait)
 		}
 	}
@@ -155,10 +158,9 @@ func (t *table) names() []link.Name {
 	return out
 }
 
-// meet returns the worst thing that two materials can do to each other.
-func (t *table) meet(a, b *material, dilute bool) (pair, verdict.Level, bool) {
-	var worst pair
-	level, found := verdict.Pass, false
+// clashes returns what two materials can do to each other, the worst first.
+func (t *table) clashes(a, b *material, dilute bool) []clash {
+	var out []clash
 	for _, p := range t.pairs {
 		if !(a.has(p.a) && b.has(p.b) || a.has(p.b) && b.has(p.a)) {
 			continue
@@ -167,9 +169,34 @@ func (t *table) meet(a, b *material, dilute bool) (pair, verdict.Level, bool) {
 		if dilute {
 			l = p.dilute
 		}
-		if !found || l.Worst(level) != level {
-			worst, level, found = p, l, true
+		out = append(out, clash{p, l})
+	}
+	slices.SortStableFunc(out, func(x, y clash) int { return -compareLevel(x.level, y.level) })
+	return out
+}
+
+// A clash is one pair that two materials are.
+type clash struct {
+	pair
+	level verdict.Level
+}
+
+func compareLevel(a, b verdict.Level) int {
+	switch {
+	case a == b:
+		return 0
+	case a.Worst(b) == a:
+		return 1
+	}
+	return -1
+}
+
+// fromCode reports a trait that hazard statements give.
+func fromCode(trait string) bool {
+	for _, t := range codeTraits {
+		if t == trait {
+			return true
 		}
 	}
-	return worst, level, found
+	return false
 }

@@ -148,7 +148,7 @@ func (d *Deriver) dose(s *fact.Set, t *fact.Text, words []fact.Token, i int) (do
 	if e.Kind != "material" || w.Negated || label && !labelled(words, i, w.Entity) {
 		return dose{}, false
 	}
-	m := d.world.table.byID[e.ID]
+	m := d.material(e.ID)
 	if m != nil && m.has("grease") && lemma(words, "check", "free", "clean") {
 		return dose{}, false // "oil and grease check"
 	}

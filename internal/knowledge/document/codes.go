@@ -56,9 +56,6 @@ const (
 	relContains   = "contains"       // product -> chemical
 	relPrecaution = "has_precaution" // product -> P-statement
 	relAvoid      = "keep_away_from" // product -> chemical or reactive group
-	relStated     = "stated_in"      // thing, passage -> document
-	relOverrides  = "overrides"      // override -> node whose hazard it weakens
-	relLifts      = "lifts"          // override -> hazard that does not count there
 
 	kindDocument = "document"
 	kindPassage  = "passage"

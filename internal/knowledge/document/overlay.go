@@ -11,7 +11,7 @@ import (
 )
 
 // source is the key of what approved documents say.
-const source = "documents"
+const source = knowledge.SiteDocs
 
 // Overlay lays approved documents and overrides beside a graph. It adds nodes
 // and edges and takes none away (C40): an override is one more node, which says
@@ -110,7 +110,7 @@ func (o *overlay) thing(d *Document, t Thing) {
 		}
 	}
 	o.note(o.b.Node(knowledge.Node{ID: t.ID, Kind: t.Kind, Name: t.Name, Category: t.Category, Source: source}))
-	o.edge(t.ID, relStated, docID(d))
+	o.edge(t.ID, knowledge.RelStated, docID(d))
 	for i, name := range append([]string{t.Name}, t.Aliases...) {
 		switch {
 		case holder == t.ID && i > 0:
@@ -242,7 +242,7 @@ func (o *overlay) avoid(d *Document, n int, a Avoid) {
 		}
 		pair := fmt.Sprintf("pair:%s/%d-%d", d.Name, n+1, k+1)
 		o.ensure(pair, knowledge.KindIncompatible, clip(nameOf(d, a.Subject), 120)+" + "+a.Phrase, knowledge.Safety)
-		o.edge(pair, relStated, docID(d))
+		o.edge(pair, knowledge.RelStated, docID(d))
 		o.derive(pair, knowledge.RelPair, group)
 		o.derive(pair, knowledge.RelPair, other)
 	}
@@ -282,7 +282,7 @@ func resolve(g *knowledge.Graph, phrase string) []string {
 func (o *overlay) passage(d *Document, p Passage) {
 	id := "passage:" + d.Name + "/" + p.ID
 	o.note(o.b.Node(knowledge.Node{ID: id, Kind: kindPassage, Name: Framed(d.Name, p), Category: knowledge.LabContext, Source: source}))
-	o.edge(id, relStated, docID(d))
+	o.edge(id, knowledge.RelStated, docID(d))
 	for _, to := range mentions(o.g, p.Text, o.names) {
 		o.derive(id, "mentions", to)
 	}
@@ -370,27 +370,17 @@ func (o *overlay) override(w Override) {
 		ID: id, Kind: kindOverride, Category: knowledge.Safety, Source: source,
 		Name: clip(fmt.Sprintf("%s lifted %s for %s on %s: %s", w.By, w.Hazard, w.Subject, w.At.Format(time.DateOnly), w.Reason), 380),
 	}))
-	o.edge(id, relOverrides, w.Subject)
-	o.edge(id, relLifts, w.Hazard)
-}
-
-// Lifted returns the override by which a hazard does not count for a subject.
-// A fact left out because of it must name it in the decision (C40).
-func Lifted(g *knowledge.Graph, subject, hazard int32) (override int32, ok bool) {
-	for w := range g.In(subject, relOverrides) {
-		for h := range g.Out(w, relLifts) {
-			if h == hazard {
-				return w, true
-			}
-		}
+	if !w.Expires.IsZero() {
+		o.note(o.b.Number(id, knowledge.Number{Name: knowledge.NumExpires, Unit: "s", Value: float64(w.Expires.Unix()), Source: source}))
 	}
-	return 0, false
+	o.edge(id, knowledge.RelOverrides, w.Subject)
+	o.edge(id, knowledge.RelLifts, w.Hazard)
 }
 
 // Overridden says which overrides concern the things that a plan names, as
 // notes for its decision: who has lifted what is visible wherever it matters
-// (C40). They change no outcome.
-func Overridden(g *knowledge.Graph, ids []string) []verdict.Finding {
+// (C40). They change no outcome by themselves.
+func Overridden(g *knowledge.Graph, ids []string, now time.Time) []verdict.Finding {
 	var out []verdict.Finding
 	seen := map[int32]bool{}
 	for _, id := range ids {
@@ -398,8 +388,8 @@ func Overridden(g *knowledge.Graph, ids []string) []verdict.Finding {
 		if !ok {
 			continue
 		}
-		for w := range g.In(i, relOverrides) {
-			if !seen[w] {
+		for w := range g.In(i, knowledge.RelOverrides) {
+			if !seen[w] && g.InForce(w, now) {
 				seen[w] = true
 				out = append(out, verdict.Finding{Rule: RuleOverride, Level: verdict.Pass, Class: verdict.Clean, Message: g.NameOf(w), Refs: []string{g.ID(w)}})
 			}

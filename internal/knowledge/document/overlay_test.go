@@ -171,26 +171,29 @@ func TestC40_OverridesAreVisible(t *testing.T) {
 		t.Fatal(err)
 	}
 	ethanol, h := index(t, g, "cas:64-17-5"), index(t, g, "h:H225")
-	i, ok := Lifted(g, ethanol, h)
+	i, ok := g.Lifted(ethanol, h, at)
 	if !ok || !strings.Contains(g.NameOf(i), "Dr. Meyer lifted h:H225 for cas:64-17-5 on 2026-12-01: only 5 % in water") {
 		t.Errorf("override %v %q", ok, g.NameOf(i))
 	}
-	notes := Overridden(g, []string{"cas:64-17-5", "nobody:knows", "cas:64-17-5", "cas:108-88-3"})
+	notes := Overridden(g, []string{"cas:64-17-5", "nobody:knows", "cas:64-17-5", "cas:108-88-3"}, at)
 	if len(notes) != 1 || notes[0].Level != verdict.Pass || !strings.Contains(notes[0].Message, "Dr. Meyer") {
 		t.Errorf("notes for a decision: %+v", notes)
 	}
 	if got := reach(t, g, "cas:64-17-5", knowledge.RelHazard); !slices.Equal(got, []string{"h:H225"}) {
 		t.Errorf("an override took a hazard away: %v", got)
 	}
-	if _, ok := Lifted(g, index(t, g, "cas:108-88-3"), h); ok {
+	if _, ok := g.Lifted(index(t, g, "cas:108-88-3"), h, at); ok {
 		t.Error("an override for one substance counts for another")
 	}
 	late, err := Overlay(world(t), nil, []Override{w}, at.AddDate(0, 1, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := Lifted(late, ethanol, h); ok {
+	if _, ok := late.Lifted(ethanol, h, at); ok {
 		t.Error("an override counts after it has expired")
+	}
+	if _, ok := g.Lifted(ethanol, h, w.Expires); ok || len(Overridden(g, []string{"cas:64-17-5"}, w.Expires)) > 0 {
+		t.Error("an override counts after it has expired in a graph that was laid before")
 	}
 	w.Subject = "cas:1-2-3"
 	if _, err := Overlay(world(t), nil, []Override{w}, at); err == nil {

@@ -17,6 +17,7 @@ type Linker struct {
 	lex   *lexicon
 	site  *trie // tried first
 	world *trie
+	ids   Identify // for identifiers that are nobody's name; nil: none
 }
 
 // New builds a linker. Names of the site win over names of the world where
@@ -33,7 +34,15 @@ func New(world, site []Name) (*Linker, error) {
 // ForSite returns a linker with the same world and other site names, without
 // building the world again.
 func (l *Linker) ForSite(site []Name) *Linker {
-	return &Linker{lex: l.lex, site: buildTrie(site), world: l.world}
+	return &Linker{lex: l.lex, site: buildTrie(site), world: l.world, ids: l.ids}
+}
+
+// Identifying returns a linker that also links the public identifiers that
+// ids knows.
+func (l *Linker) Identifying(ids Identify) *Linker {
+	out := *l
+	out.ids = ids
+	return &out
 }
 
 // Known reports whether the word list has the concept.
@@ -74,11 +83,17 @@ func (l *Linker) entities(text string, toks []token, owner []int) []fact.Entity 
 		if w, m := l.world.longest(text, toks, i); m > n {
 			t, hits, n = l.world, w, m
 		}
-		if n == 0 {
-			i++
-			continue
+		switch {
+		case n > 0:
+			out = append(out, entity(t, hits, text, toks[i:i+n]))
+		default:
+			e, ok := l.identified(text, toks[i])
+			if !ok {
+				i++
+				continue
+			}
+			out, n = append(out, e), 1
 		}
-		out = append(out, entity(t, hits, text, toks[i:i+n]))
 		for k := i; k < i+n && owner != nil; k++ {
 			owner[k] = len(out)
 		}

@@ -94,7 +94,7 @@ func (t *tokenizer) joins(start, j int, letterFirst bool) bool {
 	case '.':
 		before, after := t.text[j-1], rest[0]
 		if letterFirst { // a tool's or a file's name: no space, lower case
-			return j-start > 1 && isLower(before) && isLower(after)
+			return j-start > 1 && isLower(before) && isLower(after) || joinsTechnique(t.text[start:j], rest)
 		}
 		return isDigit(before) && isDigit(after)
 	case ',', ':':
