@@ -172,14 +172,18 @@ func (m *remembered) reviewed(ctx context.Context, entry record.Entry, ev record
 	return nil
 }
 
-// plan reads a recorded plan back and derives its facts; nil facts for a site
-// that is not served any more.
 func (m *remembered) plan(ctx context.Context, decision, siteID string, at time.Time) (plan.Submission, *fact.Set, error) {
-	st := m.engine.pipeline.Sites[siteID]
+	return m.engine.recordedPlan(ctx, m.reader, decision, siteID, at)
+}
+
+// recordedPlan reads a recorded plan back and derives its facts; nil facts for
+// a site that is not served any more.
+func (eng *engine) recordedPlan(ctx context.Context, r *record.Reader, decision, siteID string, at time.Time) (plan.Submission, *fact.Set, error) {
+	st := eng.pipeline.Sites[siteID]
 	if st == nil {
 		return plan.Submission{}, nil, nil
 	}
-	d, err := m.reader.Get(ctx, decision)
+	d, err := r.Get(ctx, decision)
 	if err != nil || d.Received == nil {
 		return plan.Submission{}, nil, err
 	}

@@ -175,14 +175,17 @@ func (eng *engine) record(e *env, o engineOptions) error {
 	eng.log = log
 	eng.closers = append(eng.closers, log.Close)
 	eng.pipeline.Recorder = record.NewRecorder(log)
-	if !o.Memory {
-		return nil
-	}
 	reader, err := eng.reader(e, o)
 	if err != nil {
 		return err
 	}
 	eng.closers = append(eng.closers, reader.Close)
+	if err := eng.watch(e.Ctx, reader); err != nil {
+		return err
+	}
+	if !o.Memory {
+		return nil
+	}
 	return eng.remember(e.Ctx, reader)
 }
 

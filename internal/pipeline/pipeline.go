@@ -97,10 +97,14 @@ type Memory interface {
 	Match(context.Context, Recall) ([]verdict.Prior, error)
 }
 
-// Window looks at many plans over time.
+// Window looks at many plans over time. It is told of every plan once, before
+// the plan is decided.
 type Window interface {
-	Observe(plan.Submission, *fact.Set) []verdict.Alarm
+	Observe(context.Context, Recall) ([]verdict.Alarm, error)
 }
+
+// RuleWindow is the alarm of a window that could not look.
+const RuleWindow = "WIN-FAULT"
 
 // A Pipeline is the decision point. Recorder, Memory and Window may be nil:
 // then decisions say that they are not recorded, and neither earlier failures
@@ -184,12 +188,24 @@ func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, er
 		out.Case.Prior = prior
 	}
 	if p.Window != nil {
-		out.Case.Alarms = p.Window.Observe(s, known.Facts)
+		p.watch(ctx, &out, Recall{Submission: s, Site: st.Profile, Facts: known.Facts, Findings: out.Case.Findings})
 	}
 	out.Timings[knowledgeStage] = p.Now().Sub(checked).Microseconds()
 	out.Input = judge.Input{Plan: public, Site: st.Profile, Findings: out.Case.Findings, Evidence: known.Evidence, Facts: known.Facts}
 	out.Blocked = decide.Gated(out.Case)
 	return out, nil
+}
+
+// watch asks what the plan makes together with those before. A window that
+// cannot look has seen nothing to allow: it is an alarm of its own (C5).
+func (p *Pipeline) watch(ctx context.Context, out *Prepared, r Recall) {
+	r.Submission.ID = out.ID
+	alarms, err := p.Window.Observe(ctx, r)
+	if err != nil {
+		out.Case.Faults = append(out.Case.Faults, "window: "+err.Error())
+		alarms = append(alarms, verdict.Alarm{Rule: RuleWindow, Message: "what earlier plans did could not be read"})
+	}
+	out.Case.Alarms = alarms
 }
 
 // know runs the knowledge stage; a panic in it is a fault like any other.

@@ -1,0 +1,119 @@
+package window
+
+import (
+	"slices"
+	"strings"
+
+	"interlock/internal/fact"
+)
+
+// Facets are the kinds of knowledge that, put together, tell when and where
+// nobody would notice.
+type facets uint8
+
+const (
+	facetPeople   facets = 1 << iota // how many people, who
+	facetRoutine                     // when they come and go
+	facetAbsence                     // when or where nobody is or looks
+	facetBlind                       // cameras and sensors that do not see
+	facetAccess                      // keys, codes, badges
+	facetWeakness                    // what a safeguard does not catch
+)
+
+func (f facets) count() int {
+	n := 0
+	for ; f != 0; f &= f - 1 {
+		n++
+	}
+	return n
+}
+
+// An outward flow is data that a plan sends to somebody outside.
+type outward struct {
+	data  bool
+	piece bool // it says that it is one part of more
+	may   bool // somebody who may release data is named with the release
+}
+
+// gathers notes what a sentence collects, sends out or changes in records.
+func (r *reader) gathers(words []fact.Token) {
+	r.t.facets |= r.collects(words)
+	r.sends(words)
+	r.changes(words)
+}
+
+// collects reads which facets a sentence of noting or watching is about.
+func (r *reader) collects(words []fact.Token) facets {
+	if !anyTagged(words, "act:record", "act:observe", "act:identify") && !said(words, "find", "learn", "ask", "map", "track") {
+		return 0
+	}
+	var f facets
+	people := anyTagged(words, "people", "staff") || said(words, "guard", "guards", "watchman", "shift", "crew", "porter", "cleaner", "supervisor", "pharmacist", "technician", "nurse", "officer", "he", "she", "who")
+	nobody := slices.ContainsFunc(words, func(w fact.Token) bool {
+		return slices.Contains([]string{"nobody", "neither", "unwatched", "unattended", "unstaffed", "unguarded", "unmanned", "alone", "empty", "asleep"}, w.Lemma)
+	})
+	times := said(words, "when", "time", "times", "minute", "minutes", "hour", "hours", "schedule", "routine", "shift", "often", "long")
+	moves := said(words, "leave", "leaves", "arrive", "arrives", "return", "back", "break", "round", "come", "comes", "go", "goes", "enter", "pause", "away")
+	if people && said(words, "many", "number", "count", "who", "name", "names") {
+		f |= facetPeople
+	}
+	if people && (times && moves || moves && said(words, "when")) {
+		f |= facetRoutine
+	}
+	if nobody && times {
+		f |= facetAbsence
+	}
+	seeing := said(words, "camera", "cameras", "lamp", "lamps", "light", "sensor", "sensors", "detector", "scanner")
+	if seeing && said(words, "camera", "cameras", "sensor", "sensors", "detector", "scanner") && said(words, "dark", "off", "blind", "unlit", "dead", "covered", "gap", "down", "broken", "missing") {
+		f |= facetBlind
+	}
+	if said(words, "key", "keys", "pin", "badge", "code", "password", "combination", "credential") && said(words, "where", "which", "who", "kept", "hang", "whose", "stored") {
+		f |= facetAccess
+	}
+	if anyTagged(words, "safeguard", "alarm") && said(words, "without", "until", "threshold", "below", "delay", "react", "notice", "trip", "triggers") && said(words, "how", "what", "which", "where") {
+		f |= facetWeakness
+	}
+	return f
+}
+
+// sends notes data that go to somebody outside.
+func (r *reader) sends(words []fact.Token) {
+	data := anyTagged(words, "data:raw", "data:personal", "record", "bio:human") || said(words, "row", "rows", "table", "list", "results", "file", "files", "map", "sequence", "recipe", "design", "drawing", "protocol")
+	out := anyTagged(words, "party:outside", "flow:out", "network") || said(words, "outside", "external")
+	if data && out && (anyTagged(words, "act:send", "act:report", "act:hand") || said(words, "message", "mail", "copy")) {
+		r.t.outward.data = true
+	}
+	if said(words, "part", "portion", "piece", "chunk", "rows", "lines", "segment", "remaining", "rest", "next") {
+		r.t.outward.piece = true
+	}
+	if !anyTagged(words, "claim:approval", "act:approve", "release") {
+		return
+	}
+	for i := range words {
+		if r.kind(&words[i]) == "person" && r.site.mayRelease(r.name(&words[i])) {
+			r.t.outward.may = true
+		}
+	}
+}
+
+// changes notes a record that is changed rather than added to.
+func (r *reader) changes(words []fact.Token) {
+	if !anyTagged(words, "act:alter", "act:delete", "act:fabricate") && !said(words, "change", "swap") || len(r.t.edited) >= maxDoses {
+		return
+	}
+	if slices.ContainsFunc(words, func(w fact.Token) bool { return w.Hedged || w.Quoted }) {
+		return
+	}
+	kept := said(words, "append", "keep", "kept", "stay", "stays", "add", "correction", "note", "unchanged", "original")
+	object := anyTagged(words, "record") || said(words, "run", "runs", "entry", "value", "page", "row")
+	if !object || kept {
+		return
+	}
+	name := "records"
+	for i := range words {
+		if w := &words[i]; w.Class == fact.Label && strings.ContainsRune(w.Lemma, '-') {
+			name = w.Lemma
+		}
+	}
+	r.t.edited = note(r.t.edited, name)
+}

@@ -1,0 +1,115 @@
+package window
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"interlock/internal/verdict"
+)
+
+// lingers is how long what a plan leaves behind is believed to be there.
+const lingers = 7 * 24 * time.Hour
+
+// cooling is how long a hot device is believed to be hot.
+const cooling = 24 * time.Hour
+
+// meeting finds a vessel into which two plans put materials that must not
+// meet, with nobody emptying it in between.
+func (m *Monitor) meeting(t *trace, before []*trace) (verdict.Alarm, bool) {
+	if m.site.chemistry == nil {
+		return verdict.Alarm{}, false
+	}
+	cleared := map[string]bool{}
+	for _, f := range t.fills {
+		if f.clear {
+			cleared[f.holder] = true
+			continue
+		}
+		if cleared[f.holder] {
+			continue
+		}
+		if a, ok := m.meets(t, f, before); ok {
+			return a, true
+		}
+	}
+	return verdict.Alarm{}, false
+}
+
+func (m *Monitor) meets(t *trace, f fill, before []*trace) (verdict.Alarm, bool) {
+	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= lingers; k-- {
+		b := before[k]
+		if !b.runs() {
+			continue
+		}
+		for i := len(b.fills) - 1; i >= 0; i-- {
+			o := b.fills[i]
+			if o.holder != f.holder {
+				continue
+			}
+			if o.clear {
+				return verdict.Alarm{}, false
+			}
+			if o.material == f.material {
+				continue
+			}
+			if what := m.site.chemistry.Meet(o.material, f.material); what != "" {
+				return alarm(RuleMeeting, verdict.Safety, fmt.Sprintf("%s still holds what an earlier plan put there: %s", strings.TrimPrefix(f.holder, "site:"), what), t, []*trace{b}), true
+			}
+		}
+	}
+	return verdict.Alarm{}, false
+}
+
+// leftover finds flammable material brought to where a device was left hot.
+func (m *Monitor) leftover(t *trace, before []*trace) (verdict.Alarm, bool) {
+	if m.site.chemistry == nil || !slices.ContainsFunc(t.materials, func(x string) bool { return m.site.chemistry.Has(x, "flammable") }) {
+		return verdict.Alarm{}, false
+	}
+	settled := slices.Clone(t.cooled)
+	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= cooling; k-- {
+		b := before[k]
+		if !b.runs() {
+			continue
+		}
+		for _, h := range b.hot {
+			at := m.site.location(h.device)
+			if slices.Contains(settled, h.device) || !slices.Contains(t.things, h.device) && (at == "" || !slices.Contains(t.things, at)) {
+				continue
+			}
+			return alarm(RuleLeftover, verdict.Safety, fmt.Sprintf("an earlier plan left %s at %.0f °C, and this one brings flammable material there", strings.TrimPrefix(h.device, "site:"), h.kelvin-273.15), t, []*trace{b}), true
+		}
+		settled = append(settled, b.cooled...)
+		for _, v := range b.things { // a later setting of the device replaces the earlier
+			if len(b.hot) == 0 && sets(b, v) {
+				settled = append(settled, v)
+			}
+		}
+	}
+	return verdict.Alarm{}, false
+}
+
+// sets reports that a plan sets a temperature and uses the device.
+func sets(b *trace, device string) bool {
+	return strings.HasPrefix(device, "site:") && slices.ContainsFunc(b.values, func(v value) bool { return v.kind == "temperature" && strings.Contains(v.name, ".") })
+}
+
+// opened finds the use of something whose safeguard an earlier plan left open.
+func (m *Monitor) opened(t *trace, before []*trace) (verdict.Alarm, bool) {
+	restored := slices.Clone(t.restores)
+	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= lingers; k-- {
+		b := before[k]
+		if !b.runs() {
+			continue
+		}
+		for _, o := range b.leaves {
+			used := slices.DeleteFunc(slices.Clone(o.things), func(n string) bool { return slices.Contains(restored, n) })
+			if overlap(used, t.things) && (t.acts || len(t.materials) > 0) {
+				return alarm(RuleOpened, verdict.Safety, fmt.Sprintf("an earlier plan left a safeguard (%s) open or out, nobody has put it back, and this plan uses what it protects", o.what), t, []*trace{b}), true
+			}
+		}
+		restored = append(restored, b.restores...)
+	}
+	return verdict.Alarm{}, false
+}

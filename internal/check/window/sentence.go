@@ -1,0 +1,321 @@
+package window
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"interlock/internal/fact"
+	"interlock/internal/quantity"
+)
+
+// A value is a quantity with the place in the plan where it stands, so that
+// the same place can be found in the next plan.
+type value struct {
+	key   uint32
+	kind  quantity.Kind
+	v     float64
+	bound int8
+	name  string
+}
+
+// A dose is an amount of something brought somewhere, or taken away.
+type dose struct {
+	kind   quantity.Kind
+	v      float64
+	what   string   // material, "" not named
+	things []string // where: zones, vessels, robots
+	out    bool     // taken away: what was there before is gone
+}
+
+// A count is how many of something a plan says it does.
+type count struct {
+	noun string
+	n    float64
+}
+
+// A pause is a time given to something in between.
+type pause struct {
+	lemma   string
+	seconds float64
+}
+
+// A fill is a material put into a vessel with a name; clear says that the
+// vessel was emptied or rinsed.
+type fill struct {
+	holder, material string
+	clear            bool
+}
+
+// moving are the concepts of bringing things together or somewhere.
+var moving = []string{"act:mix", "act:transfer", "act:dispose", "act:move", "act:pressurise"}
+
+// acting are the concepts of doing something with effect.
+var acting = append([]string{"act:heat", "act:separate", "act:enter", "act:touch", "act:execute"}, moving...)
+
+func (r *reader) sentence(text *fact.Text, words []fact.Token) {
+	start, end := words[0].Start, words[len(words)-1].End
+	qs := r.quantities(text, start, min(end+2, len(text.Raw))) // a unit's sign may end behind the last word
+	var things, materials []string
+	for i := range words {
+		w := &words[i]
+		if telling(w) {
+			r.t.words = r.words(r.t.words, w)
+		}
+		name := r.thing(w)
+		switch {
+		case name == "" || w.Negated:
+		case r.kind(w) == "material":
+			materials = append(materials, name)
+		case !slices.Contains(things, name):
+			things = append(things, name)
+		}
+	}
+	for _, m := range materials {
+		if !slices.Contains(r.t.materials, m) && len(r.t.materials) < maxThings {
+			r.t.materials = append(r.t.materials, m)
+		}
+	}
+	r.t.acts = r.t.acts || anyTagged(words, acting...)
+	r.values(words, qs)
+	r.counted(words, qs)
+	r.conditions(words)
+	r.t.precedent = r.t.precedent || precedent(words)
+	r.amount(words, qs, things, materials)
+	r.fill(words, things, materials)
+	r.safeguards(words, things)
+	r.gathers(words)
+	if len(materials) > 0 {
+		r.recent = materials
+	}
+}
+
+// values notes the quantities of a sentence under the words before them.
+func (r *reader) values(words []fact.Token, qs []fact.Quantity) {
+	const context = 3
+	for _, q := range qs {
+		if q.Kind == quantity.None || len(r.t.values) >= maxValues {
+			continue
+		}
+		var near []string
+		for i := len(words) - 1; i >= 0 && len(near) < context; i-- {
+			if w := &words[i]; w.End <= q.At.Start && telling(w) && r.kind(w) != "person" {
+				near = append(near, r.name(w))
+			}
+		}
+		for i := 0; i < len(words) && len(near) == 0; i++ {
+			if w := &words[i]; w.Start >= q.At.End && telling(w) {
+				near = append(near, r.name(w))
+			}
+		}
+		slices.Reverse(near)
+		name := strings.Join(near, " ")
+		r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + name), q.Kind, q.Readings[0], q.Bound, name})
+	}
+}
+
+// numerals are the number words that plans write out.
+var numerals = []string{
+	"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+	"thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+}
+
+// numeral reads a word as a number.
+func numeral(w *fact.Token) (float64, bool) {
+	if i := slices.Index(numerals, strings.ToLower(w.Text)); i >= 0 {
+		return float64(i), true
+	}
+	n, err := strconv.ParseFloat(w.Text, 64)
+	return n, err == nil
+}
+
+// counted notes numbers of things, and times given to something.
+func (r *reader) counted(words []fact.Token, qs []fact.Quantity) {
+	for i := 0; i+1 < len(words); i++ {
+		n, ok := numeral(&words[i])
+		if ok && telling(&words[i+1]) && words[i+1].Entity == 0 && !words[i].Negated && len(r.t.counts) < maxValues {
+			r.t.counts = append(r.t.counts, count{stem(words[i+1].Lemma), n})
+		}
+	}
+	for _, q := range qs {
+		if q.Kind != quantity.Time {
+			continue
+		}
+		for i := range words {
+			if w := &words[i]; !w.Negated && telling(w) && near(w, q, 24) && len(r.t.pauses) < maxValues {
+				r.t.pauses = append(r.t.pauses, pause{stem(w.Lemma), q.Readings[0]})
+			}
+		}
+	}
+}
+
+func near(w *fact.Token, q fact.Quantity, within int) bool {
+	return w.Start >= q.At.End && w.Start-q.At.End <= within || w.End <= q.At.Start && q.At.Start-w.End <= within
+}
+
+// stem takes the commonest endings off, so that "dips" and "dip", "dry" and
+// "dries" are one.
+func stem(lemma string) string {
+	s := strings.TrimSuffix(strings.TrimSuffix(lemma, "s"), "ing")
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(s, "ie"), "y"), "e")
+}
+
+// conditions notes what a plan goes and reads before acting, and what it only
+// says about the world.
+func (r *reader) conditions(words []fact.Token) {
+	reads := -1
+	for i := range words {
+		w := &words[i]
+		if tagged(w, "act:observe") && !w.Hedged && !strings.HasSuffix(w.Text, "ed") {
+			reads = i
+		}
+		name := ""
+		switch {
+		case w.Negated && !tagged(w, "person:absent"):
+		case tagged(w, "person:absent"):
+			name = "presence"
+		case tagged(w, "safeguard", "claim:state", "claim:weather"):
+			name = r.name(w)
+		case r.kind(w) == "value" && r.site.sensor(r.name(w)):
+			name = r.name(w)
+		}
+		if name == "" {
+			continue
+		}
+		if reads >= 0 {
+			r.t.checks = note(r.t.checks, name)
+		}
+		r.t.states = note(r.t.states, name)
+	}
+}
+
+// note adds a name once, within the bounds.
+func note(list []string, name string) []string {
+	if name == "" || slices.Contains(list, name) || len(list) >= maxThings {
+		return list
+	}
+	return append(list, name)
+}
+
+// precedent reports an argument from what went before instead of from a rule
+// or a reading.
+func precedent(words []fact.Token) bool {
+	earlier := said(words, "yesterday", "last", "earlier", "previous", "previously", "before", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "already", "always")
+	fine := said(words, "fine", "well", "okay", "ok", "good", "accepted", "worked", "complaint", "problem", "trouble", "passed", "smoothly", "tolerated", "proven")
+	if earlier && fine {
+		return true
+	}
+	for i := 0; i+1 < len(words); i++ {
+		switch first, next := strings.ToLower(words[i].Text), strings.ToLower(words[i+1].Text); {
+		case first == "as" && slices.Contains([]string{"usual", "before", "yesterday", "always", "prepared", "last", "previously", "ever", "earlier"}, next),
+			first == "like" && slices.Contains([]string{"last", "before", "yesterday", "always"}, next),
+			first == "same" && slices.Contains([]string{"step", "again", "increase"}, next),
+			first == "usual" && next != "",
+			first == "little" && next == "more",
+			first == "went" && slices.Contains([]string{"well", "fine", "smoothly"}, next),
+			first == "no" && slices.Contains([]string{"complaints", "problems", "trouble", "incident", "incidents"}, next) && earlier:
+			return true
+		}
+	}
+	return said(words, "precedent", "habit") || said(words, "plan", "run", "time") && said(words, "before", "earlier", "previous", "last") && said(words, "as", "like", "same", "reference")
+}
+
+// taking are the words for taking away.
+var taking = []string{"remove", "unload", "drain", "discard", "empty", "dispose", "deliver", "hand", "return", "consume", "flush", "rinse", "withdraw"}
+
+// amount notes what a sentence brings somewhere or takes away.
+func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, materials []string) {
+	if len(r.t.doses) >= maxDoses {
+		return
+	}
+	brings := anyTagged(words, moving...) || said(words, "put", "load", "place", "add", "store", "dose")
+	gone := index(words, taking...)
+	if gone >= 0 && !into(words, gone) {
+		if len(things) == 0 {
+			things = r.t.things
+		}
+		r.t.doses = append(r.t.doses, dose{things: slices.Clone(things), out: true})
+		return
+	}
+	if !brings || anyHedged(words) {
+		return
+	}
+	for _, q := range qs {
+		if q.Kind != quantity.Volume && q.Kind != quantity.Mass && q.Kind != quantity.Amount || len(r.t.doses) >= maxDoses {
+			continue
+		}
+		what := q.Of
+		if !slices.Contains(materials, what) {
+			if what = ""; len(materials) > 0 {
+				what = materials[0]
+			}
+		}
+		r.t.doses = append(r.t.doses, dose{kind: q.Kind, v: q.Readings[0], what: what, things: slices.Clone(things)})
+	}
+}
+
+// into reports that what follows a word is poured into something: "empty it
+// into the drum" fills the drum.
+func into(words []fact.Token, from int) bool {
+	for i := from; i < len(words) && i < from+6; i++ {
+		if strings.EqualFold(words[i].Text, "into") {
+			return true
+		}
+	}
+	return false
+}
+
+func anyHedged(words []fact.Token) bool {
+	return slices.ContainsFunc(words, func(w fact.Token) bool { return w.Hedged })
+}
+
+// fill follows which named vessel holds what.
+func (r *reader) fill(words []fact.Token, things, materials []string) {
+	if len(r.t.fills) >= maxDoses {
+		return
+	}
+	dest := r.destination(words)
+	cleans := said(words, "empty", "drain", "rinse", "clean", "flush", "discard", "wash", "neutralise", "neutralize")
+	if cleans {
+		gone := slices.DeleteFunc(slices.Clone(things), func(h string) bool { return h == dest })
+		if len(gone) == 0 && dest == "" {
+			for _, f := range r.t.fills {
+				gone = note(gone, f.holder)
+			}
+		}
+		for _, h := range gone {
+			r.t.fills = append(r.t.fills, fill{holder: h, clear: true})
+		}
+	}
+	if dest == "" || anyHedged(words) || !anyTagged(words, moving...) && !said(words, "put", "collect", "empty", "leave", "place") {
+		return
+	}
+	if len(materials) == 0 && said(words, "it", "them", "this", "rest") {
+		materials = r.recent
+	}
+	for _, m := range materials {
+		r.t.fills = append(r.t.fills, fill{holder: dest, material: m})
+	}
+}
+
+// destination finds the named thing that something is put into.
+func (r *reader) destination(words []fact.Token) string {
+	const reach = 5
+	for i := range words {
+		if !slices.Contains([]string{"into", "to", "in", "onto", "over"}, strings.ToLower(words[i].Text)) {
+			continue
+		}
+		for k := i + 1; k < len(words) && k <= i+reach; k++ {
+			w := &words[k]
+			kind := r.kind(w)
+			switch {
+			case w.Negated:
+			case kind == "" && w.Class == fact.Label && len(w.Lemma) <= 8, kind == "value":
+				return r.name(w)
+			case kind == "device" && r.site.holds(r.name(w)):
+				return r.name(w)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,266 @@
+package window
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"interlock/internal/fact"
+	"interlock/internal/plan"
+	"interlock/internal/quantity"
+	"interlock/internal/site"
+)
+
+// Chemistry answers what the graph knows of materials. Names are those of
+// entities.
+type Chemistry interface {
+	// Meet says what happens when two materials meet undiluted in one vessel,
+	// "" if nothing certain is known.
+	Meet(a, b string) string
+	// Has reports a trait, e.g. "flammable", "alcohol".
+	Has(material, trait string) bool
+}
+
+// A Site is what the monitor knows of an installation. It is immutable.
+type Site struct {
+	profile   *site.Site
+	chemistry Chemistry
+	caps      []limit           // amounts that must not be exceeded together
+	counters  []counter         // counts that need a pause in between
+	bounds    []bound           // single limits, for values that creep towards them
+	materials map[string]string // words of a call's argument to the material
+	sensors   map[string]bool
+	release   map[string]bool // people who may release data
+}
+
+// A limit is an amount that holds in total.
+type limit struct {
+	text      string
+	kind      quantity.Kind
+	most      float64
+	materials []string
+	words     []string
+	zones     []string
+	period    time.Duration // over which it counts; 0: what is there at one time
+}
+
+// A counter is "after every n dips dry 60 s".
+type counter struct {
+	text    string
+	noun    string
+	every   float64
+	pause   string
+	seconds float64
+}
+
+// A bound is one number that the site states of a kind, with the words around
+// it.
+type bound struct {
+	text  string
+	kind  quantity.Kind
+	v     float64
+	about set
+	thing string // the item whose limit it is, "" for prose
+}
+
+// Prose is the site's own text as a plan whose steps can be read like any
+// other: rules, zones, materials, notes. Its facts go into NewSite.
+func Prose(p *site.Site) *plan.Plan {
+	out := &plan.Plan{ID: "site prose", Site: p.ID, Goal: p.Name}
+	add := func(parts ...string) {
+		out.Steps = append(out.Steps, strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", "))
+	}
+	for _, r := range p.Rules {
+		add(r.Text)
+	}
+	for _, z := range p.Zones {
+		add(z.ID, z.Rule)
+	}
+	for _, m := range p.Materials {
+		add(m.Name, m.Note)
+	}
+	for _, items := range [][]site.Item{p.Robots, p.Devices} {
+		for _, i := range items {
+			add(i.ID, i.Note)
+		}
+	}
+	return out
+}
+
+// NewSite reads the limits out of a profile and the facts of its prose.
+func NewSite(p *site.Site, prose *fact.Set, c Chemistry) *Site {
+	s := &Site{profile: p, chemistry: c, materials: map[string]string{}, sensors: map[string]bool{}, release: map[string]bool{}}
+	if prose != nil {
+		r := reader{site: s, facts: prose, t: &trace{}}
+		for i := range prose.Texts {
+			text := &prose.Texts[i]
+			if text.Part != "" {
+				continue
+			}
+			for words := range sentences(text) {
+				s.read(&r, text, words)
+			}
+		}
+		for _, e := range prose.Entities {
+			if e.Kind == "material" {
+				s.materials[strings.ToLower(e.Text)] = e.ID
+				s.materials[strings.ToLower(e.Name)] = e.ID
+			}
+		}
+	}
+	s.attributes()
+	for _, t := range p.Tools {
+		for _, a := range t.Args {
+			if t.Effect == site.Observe || strings.HasSuffix(t.Name, ".read") || strings.HasSuffix(t.Name, ".status") {
+				for _, v := range a.Enum {
+					s.sensors[fmt.Sprintf("site:%v", v)] = true
+				}
+			}
+		}
+	}
+	return s
+}
+
+// read takes the limits out of one sentence of the site's prose.
+func (s *Site) read(r *reader, text *fact.Text, words []fact.Token) {
+	qs := r.quantities(text, words[0].Start, min(words[len(words)-1].End+2, len(text.Raw)))
+	var about set
+	var materials, zones, names []string
+	for i := range words {
+		w := &words[i]
+		if !telling(w) {
+			continue
+		}
+		about = r.words(about, w)
+		names = append(names, w.Lemma)
+		switch r.kind(w) {
+		case "material":
+			materials = note(materials, r.name(w))
+		case "zone":
+			zones = note(zones, r.name(w))
+		}
+	}
+	raw := text.Raw[words[0].Start:words[len(words)-1].End]
+	for _, q := range qs {
+		if q.Kind == quantity.None {
+			continue
+		}
+		s.bounds = append(s.bounds, bound{raw, q.Kind, q.Readings[0], about, ""})
+		additive := q.Kind == quantity.Volume || q.Kind == quantity.Mass || q.Kind == quantity.Amount
+		if additive && q.Bound < 0 {
+			s.caps = append(s.caps, limit{raw, q.Kind, q.Readings[0], materials, names, zones, period(words)})
+		}
+	}
+	s.counter(words, qs, raw)
+}
+
+func period(words []fact.Token) time.Duration {
+	switch {
+	case said(words, "week", "weekly"):
+		return 7 * 24 * time.Hour
+	case said(words, "month", "monthly"):
+		return 30 * 24 * time.Hour
+	case said(words, "day", "daily", "shift"):
+		return 24 * time.Hour
+	case said(words, "hour", "hourly"):
+		return time.Hour
+	}
+	return 0
+}
+
+// counter reads "pause … after every n things".
+func (s *Site) counter(words []fact.Token, qs []fact.Quantity, raw string) {
+	for i := 0; i+2 < len(words); i++ {
+		n, ok := numeral(&words[i+1])
+		if !ok || n < 2 || !slices.Contains([]string{"every", "each"}, strings.ToLower(words[i].Text)) || !telling(&words[i+2]) {
+			continue
+		}
+		for _, q := range qs {
+			if q.Kind != quantity.Time || q.At.Start > words[i].Start {
+				continue
+			}
+			for k := i; k >= 0; k-- { // what the time is for stands just before it
+				if w := &words[k]; w.End <= q.At.Start && telling(w) && w.Entity == 0 {
+					s.counters = append(s.counters, counter{raw, stem(words[i+2].Lemma), n, stem(w.Lemma), q.Readings[0]})
+					break
+				}
+			}
+		}
+	}
+}
+
+// attributes takes the limits of robots and devices.
+func (s *Site) attributes() {
+	for _, items := range [][]site.Item{s.profile.Robots, s.profile.Devices} {
+		for i := range items {
+			it := &items[i]
+			for name, a := range it.Attrs {
+				kind, si := quantity.ArgUnit(name)
+				if kind == quantity.None {
+					continue
+				}
+				add := func(v float64, where string) {
+					s.bounds = append(s.bounds, bound{strings.TrimSpace(it.ID + " " + name + " " + where), kind, si(v), nil, "site:" + it.ID})
+				}
+				if a.Number != nil {
+					add(*a.Number, "")
+				}
+				if a.Range != nil {
+					add(a.Range[0], "")
+					add(a.Range[1], "")
+				}
+				for where, v := range a.ByPlace {
+					add(v, where)
+				}
+			}
+		}
+	}
+	slices.SortFunc(s.bounds, func(a, b bound) int { return strings.Compare(a.text, b.text) }) // maps have no order
+	for _, p := range s.profile.People {
+		for _, may := range p.May {
+			if strings.Contains(may, "data") && (strings.Contains(may, "release") || strings.Contains(may, "export")) {
+				s.release[p.Name] = true
+			}
+		}
+	}
+}
+
+func (s *Site) sensor(name string) bool { return s.sensors[name] }
+
+func (s *Site) known(name string) bool {
+	return s.profile.Item(strings.TrimPrefix(name, "site:")) != nil || s.zone(name)
+}
+
+func (s *Site) zone(name string) bool {
+	return slices.ContainsFunc(s.profile.Zones, func(z site.Zone) bool { return "site:"+z.ID == name })
+}
+
+// isRoom reports a place that many unrelated things happen in, and materials,
+// which belong to no safeguard.
+func (s *Site) isRoom(name string) bool {
+	return s.zone(name) || !strings.HasPrefix(name, "site:") && strings.Contains(name, ":")
+}
+
+// holds reports a device that things are put into, not a room or a hood.
+func (s *Site) holds(name string) bool { return !s.zone(name) }
+
+// material finds the material that an argument names.
+func (s *Site) material(text string) string { return s.materials[strings.ToLower(text)] }
+
+func (s *Site) mayRelease(name string) bool {
+	for p := range s.release {
+		if "site:"+strings.ReplaceAll(strings.ToLower(p), " ", "-") == name || strings.EqualFold(p, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// location is where a device stands, "" unknown.
+func (s *Site) location(name string) string {
+	if it := s.profile.Item(strings.TrimPrefix(name, "site:")); it != nil && it.Location != "" {
+		return "site:" + it.Location
+	}
+	return ""
+}
