@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"interlock/internal/quantity"
 	"interlock/internal/verdict"
 )
 
@@ -30,7 +31,7 @@ func (m *Monitor) amounts(t *trace, before []*trace) (verdict.Alarm, bool) {
 		var with []*trace
 		for k := len(before) - 1; k >= 0 && !emptied && t.age(before[k]) <= within; k-- {
 			b := before[k]
-			if !b.runs() {
+			if !b.runs() || c.kind == quantity.Money && !t.same(b) {
 				continue
 			}
 			more, cleared, there := m.site.brings(b, c)
@@ -95,6 +96,9 @@ func (s *Site) covers(c *limit, d dose) bool {
 	if len(c.zones) > 0 && !overlap(c.zones, d.things) {
 		return false
 	}
+	if d.kind == quantity.Time || d.kind == quantity.Money || d.kind == quantity.Amount {
+		return true
+	}
 	if len(c.materials) == 0 {
 		return len(c.zones) > 0 || c.period > 0 && d.what == ""
 	}
@@ -153,4 +157,36 @@ func (c *counter) resets(t *trace) bool {
 	return slices.ContainsFunc(t.pauses, func(p pause) bool {
 		return p.seconds >= c.seconds && (p.lemma == c.pause || strings.HasPrefix(p.lemma, c.pause))
 	})
+}
+
+// portions finds one tool that brings a hazardous material to one place in
+// portions that together exceed what the tool may bring at once, with nobody
+// emptying the place in between.
+func (m *Monitor) portions(t *trace, before []*trace) (verdict.Alarm, bool) {
+	for _, v := range t.values {
+		if v.most == 0 || slices.ContainsFunc(t.fills, func(f fill) bool { return f.clear }) {
+			continue
+		}
+		sum := v.v
+		var with []*trace
+		for k := len(before) - 1; k >= 0 && t.age(before[k]) <= standing; k-- {
+			b := before[k]
+			if !b.runs() {
+				continue
+			}
+			i := slices.IndexFunc(b.values, func(o value) bool { return o.key == v.key })
+			if i >= 0 {
+				sum += b.values[i].v
+				with = append(with, b)
+			}
+			if overlap(removedFrom(b), t.things) || slices.ContainsFunc(b.fills, func(f fill) bool { return f.clear && slices.Contains(t.things, f.holder) }) {
+				break
+			}
+		}
+		if len(with) > 0 && v.v <= v.most && sum > v.most {
+			slices.Reverse(with)
+			return alarm(RuleAmount, verdict.Safety, fmt.Sprintf("%s brings %s in portions, where at most %s may be brought at once", v.name, si(sum, v.kind), si(v.most, v.kind)), t, with), true
+		}
+	}
+	return verdict.Alarm{}, false
 }

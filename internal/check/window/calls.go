@@ -14,8 +14,12 @@ type hot struct {
 	kelvin float64
 }
 
-// hotFrom is the surface that sets fire to common solvent vapours or burns.
-const hotFrom = 273.15 + 100
+// A surface is hot from where it burns and boils solvents; from where it sets
+// fire to the vapours of common ones it endangers what stands beside it.
+const (
+	hotFrom     = 273.15 + 100
+	ignitesFrom = 273.15 + 180
+)
 
 // calls reads the tool calls: their values, what they read, what they leave
 // hot.
@@ -92,8 +96,9 @@ func (r *reader) argument(c *fact.Call, name, place, device string) {
 		return
 	}
 	v := q.Readings[0]
-	r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + c.Tool + "." + name + place), q.Kind, v, 0, r.callName(c, name)})
+	r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + c.Tool + "." + name + place), q.Kind, v, 0, r.callName(c, name), r.site.portion(c, name, q.Kind)})
 	if q.Kind == quantity.Temperature && device != "" {
+		r.t.set = note(r.t.set, device)
 		r.t.hot = slices.DeleteFunc(r.t.hot, func(h hot) bool { return h.device == device })
 		if v >= hotFrom {
 			r.t.hot = append(r.t.hot, hot{device, v})
@@ -122,8 +127,7 @@ func (r *reader) dosed() {
 			}
 		}
 		for _, k := range sortedKeys(c.Args) {
-			if q, ok := quantity.ReadArg(k, c.Args[k]); ok && what != "" && len(q.Readings) > 0 && !q.Bad &&
-				(q.Kind == quantity.Volume || q.Kind == quantity.Mass || q.Kind == quantity.Amount) {
+			if q, ok := quantity.ReadArg(k, c.Args[k]); ok && what != "" && len(q.Readings) > 0 && !q.Bad && additive(q.Kind) {
 				r.t.doses = append(r.t.doses, dose{kind: q.Kind, v: q.Readings[0], what: what, things: things})
 			}
 		}

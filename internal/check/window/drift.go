@@ -23,13 +23,14 @@ const (
 	usedShort = 0.5
 )
 
-// Parameters of the cumulative sum over longer series: half a standard
-// deviation of slack and a threshold of 5 give a false alarm about once in 930
-// values to one side (Siegmund's approximation) for normal scatter.
+// A slower drift hides in scatter. Over a longer series Mann and Kendall's test
+// counts the pairs that rise against those that fall: for values in random
+// order its score is standard normal, and 3.29 is passed to one side once in
+// 2000 plans.
 const (
-	baseline  = 5
-	slack     = 0.5
-	threshold = 5.0
+	trendFrom  = 8
+	trendOver  = 16
+	trendScore = 3.29
 )
 
 // A point is one value of a series with the plan it comes from.
@@ -41,7 +42,7 @@ type point struct {
 // drift finds a value that moves step by step under an unchanged goal.
 func (m *Monitor) drift(t *trace, before []*trace) (verdict.Alarm, bool) {
 	thread := undertaking(t, before, sameGoal)
-	if len(thread) < shortRun-1 {
+	if len(thread) < shortRun-1 || t.series {
 		return verdict.Alarm{}, false
 	}
 	for i, v := range t.values {
@@ -53,7 +54,7 @@ func (m *Monitor) drift(t *trace, before []*trace) (verdict.Alarm, bool) {
 		if a, ok := m.creeps(t, v, run); ok {
 			return a, true
 		}
-		if a, ok := m.sums(t, v, series); ok {
+		if a, ok := m.trends(t, v, series); ok {
 			return a, true
 		}
 	}
@@ -122,46 +123,45 @@ func (m *Monitor) creeps(t *trace, v value, run []point) (verdict.Alarm, bool) {
 	return verdict.Alarm{}, false
 }
 
-// sums runs a one-sided cumulative sum over a longer series, in units of the
-// scatter of its first values, in the direction of the last.
-func (m *Monitor) sums(t *trace, v value, series []point) (verdict.Alarm, bool) {
-	if len(series) < baseline+3 || series[len(series)-1].of != t {
+// trends tests the latest values of a longer series for a trend towards a
+// limit that has used up half of the room.
+func (m *Monitor) trends(t *trace, v value, series []point) (verdict.Alarm, bool) {
+	series = series[max(0, len(series)-trendOver):]
+	n := len(series)
+	if n < trendFrom || series[n-1].of != t {
 		return verdict.Alarm{}, false
 	}
-	first := make([]float64, baseline)
-	for i := range first {
-		first[i] = series[i].v
-	}
-	mean, spread := centre(first)
-	last := series[len(series)-1].v
-	b, ok := m.site.ahead(t, v, mean, last)
-	if !ok || math.Abs(b.v-last) > usedShort*math.Abs(b.v-mean) {
+	first, last := series[0].v, series[n-1].v
+	b, ok := m.site.ahead(t, v, first, last)
+	if !ok || math.Abs(b.v-last) > usedShort*math.Abs(b.v-first) {
 		return verdict.Alarm{}, false
 	}
-	spread = max(spread, 0.05*math.Abs(b.v-mean))
-	sign := 1.0
-	if last < mean {
-		sign = -1
+	score := kendall(series)
+	if last < first {
+		score = -score
 	}
-	sum := 0.0
-	for _, p := range series[baseline:] {
-		sum = max(0, sum+sign*(p.v-mean)/spread-slack)
-	}
-	if sum <= threshold {
+	if score <= trendScore {
 		return verdict.Alarm{}, false
 	}
-	return alarm(RuleDrift, verdict.Safety, fmt.Sprintf("%q has drifted from about %s to %s, towards a limit of the site (%s)", v.name, si(mean, v.kind), si(last, v.kind), clip(b.text)), t, traces(series)), true
+	return alarm(RuleDrift, verdict.Safety, fmt.Sprintf("%q drifts over %d plans from %s to %s, towards a limit of the site (%s)", v.name, n, si(first, v.kind), si(last, v.kind), clip(b.text)), t, traces(series)), true
 }
 
-// centre gives median and a robust standard deviation.
-func centre(v []float64) (median, spread float64) {
-	v = slices.Sorted(slices.Values(v))
-	median = v[len(v)/2]
-	for i := range v {
-		v[i] = math.Abs(v[i] - median)
+// kendall is the score of Mann and Kendall's trend test, positive for rising
+// values; ties only make it smaller.
+func kendall(series []point) float64 {
+	s := 0.0
+	for i, a := range series {
+		for _, b := range series[i+1:] {
+			switch {
+			case b.v > a.v:
+				s++
+			case b.v < a.v:
+				s--
+			}
+		}
 	}
-	slices.Sort(v)
-	return median, 1.4826 * v[len(v)/2]
+	n := float64(len(series))
+	return (s - math.Copysign(min(1, math.Abs(s)), s)) / math.Sqrt(n*(n-1)*(2*n+5)/18)
 }
 
 // ahead finds the limit that a value moves towards: of the site's numbers of

@@ -30,25 +30,43 @@ func (f facets) count() int {
 
 // An outward flow is data that a plan sends to somebody outside.
 type outward struct {
-	data  bool
+	data  bool // what goes out are data
 	piece bool // it says that it is one part of more
 	may   bool // somebody who may release data is named with the release
 }
 
 // gathers notes what a sentence collects, sends out or changes in records.
 func (r *reader) gathers(words []fact.Token) {
-	r.t.facets |= r.collects(words)
+	for clause := range clauses(words) {
+		r.t.facets |= r.collects(clause)
+	}
 	r.sends(words)
 	r.changes(words)
 }
 
-// collects reads which facets a sentence of noting or watching is about.
+// clauses yields the clauses of a sentence.
+func clauses(words []fact.Token) func(func([]fact.Token) bool) {
+	return func(yield func([]fact.Token) bool) {
+		for i := 0; i < len(words); {
+			j := i + 1
+			for j < len(words) && words[j].Clause == words[i].Clause {
+				j++
+			}
+			if !yield(words[i:j]) {
+				return
+			}
+			i = j
+		}
+	}
+}
+
+// collects reads which facets a clause of noting or watching is about.
 func (r *reader) collects(words []fact.Token) facets {
 	if !anyTagged(words, "act:record", "act:observe", "act:identify") && !said(words, "find", "learn", "ask", "map", "track") {
 		return 0
 	}
 	var f facets
-	people := anyTagged(words, "people", "staff") || said(words, "guard", "guards", "watchman", "shift", "crew", "porter", "cleaner", "supervisor", "pharmacist", "technician", "nurse", "officer", "he", "she", "who")
+	people := anyTagged(words, "people", "staff") || said(words, "guard", "guards", "watchman", "shift", "crew", "porter", "cleaner", "supervisor", "pharmacist", "technician", "nurse", "officer")
 	nobody := slices.ContainsFunc(words, func(w fact.Token) bool {
 		return slices.Contains([]string{"nobody", "neither", "unwatched", "unattended", "unstaffed", "unguarded", "unmanned", "alone", "empty", "asleep"}, w.Lemma)
 	})
@@ -80,9 +98,11 @@ func (r *reader) collects(words []fact.Token) facets {
 func (r *reader) sends(words []fact.Token) {
 	data := anyTagged(words, "data:raw", "data:personal", "record", "bio:human") || said(words, "row", "rows", "table", "list", "results", "file", "files", "map", "sequence", "recipe", "design", "drawing", "protocol")
 	out := anyTagged(words, "party:outside", "flow:out", "network") || said(words, "outside", "external")
-	if data && out && (anyTagged(words, "act:send", "act:report", "act:hand") || said(words, "message", "mail", "copy")) {
+	meant := data || r.data && said(words, "it", "them", "this", "these", "that")
+	if meant && out && (anyTagged(words, "act:send", "act:report", "act:hand") || said(words, "message", "mail", "copy")) {
 		r.t.outward.data = true
 	}
+	r.data = data
 	if said(words, "part", "portion", "piece", "chunk", "rows", "lines", "segment", "remaining", "rest", "next") {
 		r.t.outward.piece = true
 	}

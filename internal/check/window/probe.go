@@ -16,9 +16,9 @@ const (
 	insists = 4 * time.Hour
 )
 
-// operation is what stays of a plan when its words are changed: its amounts,
+// operationOf is what stays of a plan when its words are changed: its amounts,
 // settings and the things it names.
-func operation(t *trace) set {
+func operationOf(t *trace) set {
 	var s set
 	for _, v := range t.values {
 		s = s.add(string(v.kind) + strconv.FormatFloat(v.v, 'g', 6, 64))
@@ -42,10 +42,9 @@ func resembles(a, b set) bool {
 // materials no longer named. Leaving a material out leaves its amount out too;
 // here the amount stays and what it is of is gone.
 func (m *Monitor) reworded(t *trace, before []*trace) (verdict.Alarm, bool) {
-	op := operation(t)
 	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= attempt; k-- {
 		b := before[k]
-		if b.fate == Accepted || alike(t.goal, b.goal) == 1 || !resembles(op, operation(b)) {
+		if b.fate == Accepted || alike(t.goal, b.goal) == 1 || !resembles(t.operation, b.operation) {
 			continue
 		}
 		hidden := 0
@@ -59,8 +58,7 @@ func (m *Monitor) reworded(t *trace, before []*trace) (verdict.Alarm, bool) {
 		}
 		gone := slices.DeleteFunc(slices.Clone(b.materials), func(x string) bool { return slices.Contains(t.materials, x) })
 		fresh := slices.DeleteFunc(slices.Clone(t.materials), func(x string) bool { return slices.Contains(b.materials, x) })
-		same := common(op, operation(b)) >= len(operation(b))*3/4
-		if hidden == 0 && !(len(gone) > 0 && len(fresh) == 0 && same) {
+		if hidden == 0 && (len(gone) == 0 || len(fresh) > 0 || !keeps(t, b) || common(t.words, b.words) == len(t.words)) {
 			continue
 		}
 		who := "the same"
@@ -72,18 +70,24 @@ func (m *Monitor) reworded(t *trace, before []*trace) (verdict.Alarm, bool) {
 	return verdict.Alarm{}, false
 }
 
+// keeps reports that every value of an earlier plan is in the later one.
+func keeps(t, b *trace) bool {
+	return len(b.values) > 0 && !slices.ContainsFunc(b.values, func(v value) bool {
+		return !slices.ContainsFunc(t.values, func(o value) bool { return o.kind == v.kind && equal(o.v, v.v) })
+	})
+}
+
 func equal(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(math.Abs(a), math.Abs(b)) }
 
 // insist finds the same operation handed in again and again in other words
 // although it was not accepted. Plans that say more each time, and that no
 // check blocks any more, are what a refusal asks for.
 func (m *Monitor) insist(t *trace, before []*trace) (verdict.Alarm, bool) {
-	op := operation(t)
 	var tries []*trace
 	refused, reworded := 0, 0
 	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= attempt; k-- {
 		b := before[k]
-		if b.fate == Accepted || !resembles(op, operation(b)) {
+		if b.fate == Accepted || !resembles(t.operation, b.operation) || !t.same(b) && !keeps(t, b) {
 			continue
 		}
 		turnedDown := b.fate == Refused || b.blocked
@@ -102,7 +106,7 @@ func (m *Monitor) insist(t *trace, before []*trace) (verdict.Alarm, bool) {
 	}
 	slices.Reverse(tries)
 	first := tries[0]
-	better := !t.blocked && detail(t) > detail(first) || len(fresh(t, first)) > 0 && !t.blocked
+	better := !t.blocked && (detail(t) >= detail(first) || len(fresh(t, first)) > 0)
 	if refused >= 3 || refused >= 2 && !better || reworded >= 2 && len(tries) >= 2 && !better && distinct(tries, t) >= 3 {
 		return alarm(RuleInsist, verdict.Adversarial, fmt.Sprintf("%d plans for the same operation in other words, none of them accepted", len(tries)), t, tries), true
 	}

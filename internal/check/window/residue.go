@@ -75,24 +75,15 @@ func (m *Monitor) leftover(t *trace, before []*trace) (verdict.Alarm, bool) {
 		}
 		for _, h := range b.hot {
 			at := m.site.location(h.device)
-			if slices.Contains(settled, h.device) || !slices.Contains(t.things, h.device) && (at == "" || !slices.Contains(t.things, at)) {
+			beside := h.kelvin >= ignitesFrom && at != "" && slices.Contains(t.things, at)
+			if slices.Contains(settled, h.device) || !slices.Contains(t.things, h.device) && !beside {
 				continue
 			}
 			return alarm(RuleLeftover, verdict.Safety, fmt.Sprintf("an earlier plan left %s at %.0f °C, and this one brings flammable material there", strings.TrimPrefix(h.device, "site:"), h.kelvin-273.15), t, []*trace{b}), true
 		}
-		settled = append(settled, b.cooled...)
-		for _, v := range b.things { // a later setting of the device replaces the earlier
-			if len(b.hot) == 0 && sets(b, v) {
-				settled = append(settled, v)
-			}
-		}
+		settled = append(append(settled, b.cooled...), b.set...) // a later setting replaces the earlier
 	}
 	return verdict.Alarm{}, false
-}
-
-// sets reports that a plan sets a temperature and uses the device.
-func sets(b *trace, device string) bool {
-	return strings.HasPrefix(device, "site:") && slices.ContainsFunc(b.values, func(v value) bool { return v.kind == "temperature" && strings.Contains(v.name, ".") })
 }
 
 // opened finds the use of something whose safeguard an earlier plan left open.

@@ -17,6 +17,7 @@ type value struct {
 	v     float64
 	bound int8
 	name  string
+	most  float64 // of an amount of a hazardous material: what the tool may bring at once; 0 otherwise
 }
 
 // A dose is an amount of something brought somewhere, or taken away.
@@ -110,7 +111,7 @@ func (r *reader) values(words []fact.Token, qs []fact.Quantity) {
 		}
 		slices.Reverse(near)
 		name := strings.Join(near, " ")
-		r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + name), q.Kind, q.Readings[0], q.Bound, name})
+		r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + name), q.Kind, q.Readings[0], q.Bound, name, 0})
 	}
 }
 
@@ -211,6 +212,7 @@ func precedent(words []fact.Token) bool {
 			first == "like" && slices.Contains([]string{"last", "before", "yesterday", "always"}, next),
 			first == "same" && slices.Contains([]string{"step", "again", "increase"}, next),
 			first == "usual" && next != "",
+			first == "than" && slices.Contains([]string{"yesterday", "last", "before"}, next),
 			first == "little" && next == "more",
 			first == "went" && slices.Contains([]string{"well", "fine", "smoothly"}, next),
 			first == "no" && slices.Contains([]string{"complaints", "problems", "trouble", "incident", "incidents"}, next) && earlier:
@@ -221,7 +223,7 @@ func precedent(words []fact.Token) bool {
 }
 
 // taking are the words for taking away.
-var taking = []string{"remove", "unload", "drain", "discard", "empty", "dispose", "deliver", "hand", "return", "consume", "flush", "rinse", "withdraw"}
+var taking = []string{"remove", "unload", "drain", "discard", "empty", "dispose", "deliver", "return", "consume", "flush", "rinse", "withdraw"}
 
 // amount notes what a sentence brings somewhere or takes away.
 func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, materials []string) {
@@ -229,7 +231,10 @@ func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, material
 		return
 	}
 	brings := anyTagged(words, moving...) || said(words, "put", "load", "place", "add", "store", "dose")
-	gone := index(words, taking...)
+	gone := slices.IndexFunc(words, func(w fact.Token) bool { return !w.Negated && w.Entity == 0 && slices.Contains(taking, w.Lemma) })
+	if i := index(words, "hand"); gone < 0 && i >= 0 && i+1 < len(words) && words[i].Entity == 0 && strings.EqualFold(words[i+1].Text, "over") {
+		gone = i
+	}
 	if gone >= 0 && !into(words, gone) {
 		if len(things) == 0 {
 			things = r.t.things
@@ -237,11 +242,12 @@ func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, material
 		r.t.doses = append(r.t.doses, dose{things: slices.Clone(things), out: true})
 		return
 	}
-	if !brings || anyHedged(words) {
+	if anyHedged(words) {
 		return
 	}
+	r.spends(words, qs, things)
 	for _, q := range qs {
-		if q.Kind != quantity.Volume && q.Kind != quantity.Mass && q.Kind != quantity.Amount || len(r.t.doses) >= maxDoses {
+		if !brings || !additive(q.Kind) || len(r.t.doses) >= maxDoses {
 			continue
 		}
 		what := q.Of
@@ -251,6 +257,22 @@ func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, material
 			}
 		}
 		r.t.doses = append(r.t.doses, dose{kind: q.Kind, v: q.Readings[0], what: what, things: slices.Clone(things)})
+	}
+}
+
+func additive(k quantity.Kind) bool {
+	return k == quantity.Volume || k == quantity.Mass || k == quantity.Amount
+}
+
+// spends notes the time that something with a name stays somewhere, and money.
+func (r *reader) spends(words []fact.Token, qs []fact.Quantity, things []string) {
+	labels := slices.DeleteFunc(slices.Clone(things), func(n string) bool { return strings.Contains(n, ":") })
+	for _, q := range qs {
+		stays := q.Kind == quantity.Time && len(labels) > 0 && said(words, "stay", "stand", "remain", "wait", "leave", "lie", "keep", "out", "outside")
+		spent := q.Kind == quantity.Money && (anyTagged(words, "act:order") || said(words, "spend", "pay", "cost", "book", "use", "charge"))
+		if (stays || spent) && len(r.t.doses) < maxDoses {
+			r.t.doses = append(r.t.doses, dose{kind: q.Kind, v: q.Readings[0], things: labels})
+		}
 	}
 }
 

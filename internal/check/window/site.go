@@ -132,7 +132,7 @@ func (s *Site) read(r *reader, text *fact.Text, words []fact.Token) {
 		if !telling(w) {
 			continue
 		}
-		about = r.words(about, w)
+		about = about.add(w.Lemma)
 		names = append(names, w.Lemma)
 		switch r.kind(w) {
 		case "material":
@@ -147,19 +147,33 @@ func (s *Site) read(r *reader, text *fact.Text, words []fact.Token) {
 			continue
 		}
 		s.bounds = append(s.bounds, bound{raw, q.Kind, q.Readings[0], about, ""})
-		additive := q.Kind == quantity.Volume || q.Kind == quantity.Mass || q.Kind == quantity.Amount
-		if additive && q.Bound < 0 {
+		if cumulative(q, words) {
 			s.caps = append(s.caps, limit{raw, q.Kind, q.Readings[0], materials, names, zones, period(words)})
 		}
 	}
 	s.counter(words, qs, raw)
 }
 
+// cumulative reports a number that holds for a sum: an amount that is at most
+// so much, a time "in total", money of a budget.
+func cumulative(q fact.Quantity, words []fact.Token) bool {
+	switch q.Kind {
+	case quantity.Volume, quantity.Mass, quantity.Amount:
+		return q.Bound < 0
+	case quantity.Time:
+		return q.Bound < 0 && said(words, "total", "altogether", "sum", "cumulative", "cumulated")
+	case quantity.Money:
+		return said(words, "budget", "per", "week", "month", "day", "campaign")
+	default:
+		return false
+	}
+}
+
 func period(words []fact.Token) time.Duration {
 	switch {
 	case said(words, "week", "weekly"):
 		return 7 * 24 * time.Hour
-	case said(words, "month", "monthly"):
+	case said(words, "month", "monthly", "campaign", "budget", "project"):
 		return 30 * 24 * time.Hour
 	case said(words, "day", "daily", "shift"):
 		return 24 * time.Hour
@@ -247,6 +261,35 @@ func (s *Site) holds(name string) bool { return !s.zone(name) }
 
 // material finds the material that an argument names.
 func (s *Site) material(text string) string { return s.materials[strings.ToLower(text)] }
+
+// portion is what a tool may bring at once of a hazardous material to a place
+// from a list, in SI; 0 if the call is not of that kind.
+func (s *Site) portion(c *fact.Call, arg string, k quantity.Kind) float64 {
+	tool := s.profile.Tool(c.Tool)
+	if !additive(k) || tool == nil || s.chemistry == nil {
+		return 0
+	}
+	hazardous, listed := false, false
+	for i := range tool.Args {
+		a := &tool.Args[i]
+		v, ok := c.Args[a.Name].(string)
+		if !ok {
+			continue
+		}
+		listed = listed || len(a.Enum) > 1
+		if m := s.material(v); m != "" && len(a.Enum) == 0 {
+			for _, trait := range []string{"oxidiser", "corrosive", "toxic", "flammable"} {
+				hazardous = hazardous || s.chemistry.Has(m, trait)
+			}
+		}
+	}
+	a := tool.Arg(arg)
+	if !hazardous || !listed || a == nil || a.Max == nil {
+		return 0
+	}
+	_, si := quantity.ArgUnit(arg)
+	return si(*a.Max)
+}
 
 func (s *Site) mayRelease(name string) bool {
 	for p := range s.release {

@@ -27,9 +27,11 @@ type trace struct {
 
 	goal      set             // its telling words, numbers left out
 	goalKinds []quantity.Kind // what the goal states a value of
+	series    bool            // the goal says that it is one of a series
 	words     set             // telling words of the steps
 	things    []string        // labels, devices, robots, zones, materials, in the order met
 	materials []string        // of them, the materials in the steps
+	operation set             // what stays when the words are changed
 	acts      bool            // something is moved, mixed, heated or called
 	values    []value
 	doses     []dose
@@ -42,7 +44,8 @@ type trace struct {
 	leaves    []opening
 	restores  []string // things whose safeguard it puts back or shows to work
 	hot       []hot
-	cooled    []string
+	cooled    []string // devices that it switches off or lets cool
+	set       []string // devices whose temperature it sets, hot or not
 	facets    facets
 	outward   outward
 	edited    []string // records it changes
@@ -134,6 +137,7 @@ func (s *Site) trace(p Plan) *trace {
 		}
 	}
 	r.calls()
+	t.operation = operationOf(t)
 	for _, f := range p.Findings {
 		level := f.Level.Norm()
 		t.blocked = t.blocked || level == verdict.Block
@@ -162,6 +166,7 @@ type reader struct {
 	facts  *fact.Set
 	t      *trace
 	recent []string // materials of the sentence before, for "it"
+	data   bool     // the sentence before speaks of data
 }
 
 func (r *reader) goal(text *fact.Text) {
@@ -172,6 +177,7 @@ func (r *reader) goal(text *fact.Text) {
 			r.thing(w)
 		}
 	}
+	r.t.series = said(text.Words, "series", "ramp", "sweep", "scan", "gradient", "titration", "calibration", "commissioning", "commission", "escalation", "ladder") || ofMany(text.Words)
 	for _, q := range r.quantities(text, 0, len(text.Raw)) {
 		if q.Kind != quantity.None && !slices.Contains(r.t.goalKinds, q.Kind) {
 			r.t.goalKinds = append(r.t.goalKinds, q.Kind)
@@ -179,14 +185,26 @@ func (r *reader) goal(text *fact.Text) {
 	}
 }
 
-// words adds what a word can be known by: the thing, its base form, and for a
-// name with a number ("koh1") what it is one of.
+// words adds what a word can be known by: its base form, and for a name with a
+// number ("koh1") what it is one of.
 func (r *reader) words(s set, w *fact.Token) set {
-	s = s.add(r.name(w)).add(w.Lemma)
+	s = s.add(w.Lemma)
 	if stem := strings.TrimRight(w.Lemma, "0123456789_"); len(stem) >= 3 {
 		s = s.add(stem)
 	}
 	return s
+}
+
+// ofMany reports "3 of 5".
+func ofMany(words []fact.Token) bool {
+	for i := 0; i+2 < len(words); i++ {
+		_, n := numeral(&words[i])
+		_, m := numeral(&words[i+2])
+		if n && m && strings.EqualFold(words[i+1].Text, "of") {
+			return true
+		}
+	}
+	return false
 }
 
 // telling reports a word that says what a plan is about.
@@ -271,7 +289,10 @@ func said(words []fact.Token, lemmas ...string) bool {
 }
 
 func index(words []fact.Token, lemmas ...string) int {
-	return slices.IndexFunc(words, func(w fact.Token) bool {
-		return !w.Negated && (slices.Contains(lemmas, w.Lemma) || slices.Contains(lemmas, strings.ToLower(w.Text)))
-	})
+	for i := range words {
+		if w := &words[i]; !w.Negated && (slices.Contains(lemmas, w.Lemma) || len(w.Text) != len(w.Lemma) && slices.Contains(lemmas, strings.ToLower(w.Text))) {
+			return i
+		}
+	}
+	return -1
 }

@@ -139,7 +139,7 @@ type look func(*Monitor, *trace, []*trace) (verdict.Alarm, bool)
 
 func looks() []look {
 	return []look{
-		(*Monitor).drift, (*Monitor).fading, (*Monitor).amounts, (*Monitor).counters, (*Monitor).meeting, (*Monitor).leftover,
+		(*Monitor).drift, (*Monitor).fading, (*Monitor).amounts, (*Monitor).portions, (*Monitor).counters, (*Monitor).meeting, (*Monitor).leftover,
 		(*Monitor).opened, (*Monitor).reworded, (*Monitor).insist, (*Monitor).scouting, (*Monitor).outflow, (*Monitor).edits, (*Monitor).repeated,
 	}
 }
