@@ -90,7 +90,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	for i := range 5000 {
+	for i := range 600 {
 		f := small
 		if i%20 == 0 {
 			f = big
@@ -100,7 +100,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if n := d.m.Len(); n > 129 || !d.m.Knows("quiet") {
 		t.Errorf("one agent's flood keeps %d plans, and the quiet agent's plan is kept: %v", n, d.m.Knows("quiet"))
 	}
-	for i := range 3000 {
+	for i := range 700 {
 		d.m.Observe(window.Plan{ID: fmt.Sprint("many-", i), Agent: fmt.Sprint("agent-", i), At: d.at.Add(2 * time.Hour), Live: true, Facts: big})
 	}
 	runtime.GC()

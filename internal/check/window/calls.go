@@ -2,6 +2,7 @@ package window
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"interlock/internal/fact"
@@ -66,6 +67,17 @@ func reads(c *fact.Call) bool {
 	return c.Effect == "observe" || slices.Contains([]string{"read", "status", "lookup", "get", "query", "check"}, verb)
 }
 
+// material is what the arguments of a call name, "" nothing.
+func (r *reader) material(c *fact.Call) string {
+	part := "calls[" + strconv.Itoa(c.Number) + "]."
+	for i := range r.facts.Entities {
+		if e := &r.facts.Entities[i]; e.Kind == "material" && strings.HasPrefix(e.At.Part, part) {
+			return e.ID
+		}
+	}
+	return ""
+}
+
 func (r *reader) callName(c *fact.Call, arg string) string {
 	if arg == "" {
 		return "call " + c.Tool
@@ -96,7 +108,7 @@ func (r *reader) argument(c *fact.Call, name, place, device string) {
 		return
 	}
 	v := q.Readings[0]
-	r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + c.Tool + "." + name + place), q.Kind, v, 0, r.callName(c, name), r.site.portion(c, name, q.Kind)})
+	r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + c.Tool + "." + name + place), q.Kind, v, 0, r.callName(c, name), r.site.portion(c, name, q.Kind, r.material(c))})
 	if q.Kind == quantity.Temperature && device != "" {
 		r.t.set = note(r.t.set, device)
 		r.t.hot = slices.DeleteFunc(r.t.hot, func(h hot) bool { return h.device == device })
@@ -117,13 +129,10 @@ func (r *reader) dosed() {
 			continue
 		}
 		var things []string
-		what := ""
+		what := r.material(c)
 		for _, k := range sortedKeys(c.Args) {
 			if v, ok := c.Args[k].(string); ok {
 				things = note(things, "site:"+v)
-				if m := r.site.material(v); m != "" {
-					what = m
-				}
 			}
 		}
 		for _, k := range sortedKeys(c.Args) {

@@ -37,8 +37,13 @@ type outward struct {
 
 // gathers notes what a sentence collects, sends out or changes in records.
 func (r *reader) gathers(words []fact.Token) {
+	noting := false
 	for clause := range clauses(words) {
-		r.t.facets |= r.collects(clause)
+		told := slices.ContainsFunc(clause, func(w fact.Token) bool { return tagged(&w, "act:report") || w.Lemma == "would" || w.Lemma == "must" })
+		noting = noting || anyTagged(clause, "act:record", "act:observe", "act:identify") || said(clause, "find", "learn", "map", "track")
+		if noting && !told {
+			r.t.facets |= collects(clause)
+		}
 	}
 	r.sends(words)
 	r.changes(words)
@@ -61,10 +66,7 @@ func clauses(words []fact.Token) func(func([]fact.Token) bool) {
 }
 
 // collects reads which facets a clause of noting or watching is about.
-func (r *reader) collects(words []fact.Token) facets {
-	if !anyTagged(words, "act:record", "act:observe", "act:identify") && !said(words, "find", "learn", "ask", "map", "track") {
-		return 0
-	}
+func collects(words []fact.Token) facets {
 	var f facets
 	people := anyTagged(words, "people", "staff") || said(words, "guard", "guards", "watchman", "shift", "crew", "porter", "cleaner", "supervisor", "pharmacist", "technician", "nurse", "officer")
 	nobody := slices.ContainsFunc(words, func(w fact.Token) bool {
@@ -110,7 +112,7 @@ func (r *reader) sends(words []fact.Token) {
 		return
 	}
 	for i := range words {
-		if r.kind(&words[i]) == "person" && r.site.mayRelease(r.name(&words[i])) {
+		if r.kind(&words[i]) == "person" && r.site.mayRelease(r.facts.Entities[words[i].Entity-1].Name) {
 			r.t.outward.may = true
 		}
 	}

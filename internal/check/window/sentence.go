@@ -86,16 +86,32 @@ func (r *reader) sentence(text *fact.Text, words []fact.Token) {
 	r.fill(words, things, materials)
 	r.safeguards(words, things)
 	r.gathers(words)
+	r.t.series = r.t.series || r.released(words)
 	if len(materials) > 0 {
 		r.recent = materials
 	}
+}
+
+// released reports that a person of the site who may decide something is said
+// to have approved what is done. It is a claim (C32): it takes the surprise out
+// of a change within the limits and counts for nothing beyond them.
+func (r *reader) released(words []fact.Token) bool {
+	if !anyTagged(words, "claim:approval", "act:approve", "release") {
+		return false
+	}
+	for i := range words {
+		if w := &words[i]; r.kind(w) == "person" && r.site.decides(r.facts.Entities[w.Entity-1].Name) && r.name(w) != r.facts.Submitter.PersonID {
+			return true
+		}
+	}
+	return false
 }
 
 // values notes the quantities of a sentence under the words before them.
 func (r *reader) values(words []fact.Token, qs []fact.Quantity) {
 	const context = 3
 	for _, q := range qs {
-		if q.Kind == quantity.None || len(r.t.values) >= maxValues {
+		if q.Kind == quantity.None || q.Relative || len(r.t.values) >= maxValues {
 			continue
 		}
 		var near []string
@@ -139,7 +155,7 @@ func (r *reader) counted(words []fact.Token, qs []fact.Quantity) {
 		}
 	}
 	for _, q := range qs {
-		if q.Kind != quantity.Time {
+		if q.Kind != quantity.Time || q.Relative {
 			continue
 		}
 		for i := range words {
@@ -179,6 +195,9 @@ func (r *reader) conditions(words []fact.Token) {
 			name = r.name(w)
 		case r.kind(w) == "value" && r.site.sensor(r.name(w)):
 			name = r.name(w)
+		}
+		if strings.Contains(name, "presence") {
+			name = "presence"
 		}
 		if name == "" {
 			continue
@@ -247,7 +266,7 @@ func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, material
 	}
 	r.spends(words, qs, things)
 	for _, q := range qs {
-		if !brings || !additive(q.Kind) || len(r.t.doses) >= maxDoses {
+		if !brings || !additive(q.Kind) || q.Readings[0] <= 0 || len(r.t.doses) >= maxDoses { // "a further 8 L" is an amount like another
 			continue
 		}
 		what := q.Of

@@ -26,10 +26,9 @@ type Chemistry interface {
 type Site struct {
 	profile   *site.Site
 	chemistry Chemistry
-	caps      []limit           // amounts that must not be exceeded together
-	counters  []counter         // counts that need a pause in between
-	bounds    []bound           // single limits, for values that creep towards them
-	materials map[string]string // words of a call's argument to the material
+	caps      []limit   // amounts that must not be exceeded together
+	counters  []counter // counts that need a pause in between
+	bounds    []bound   // single limits, for values that creep towards them
 	sensors   map[string]bool
 	release   map[string]bool // people who may release data
 }
@@ -90,7 +89,7 @@ func Prose(p *site.Site) *plan.Plan {
 
 // NewSite reads the limits out of a profile and the facts of its prose.
 func NewSite(p *site.Site, prose *fact.Set, c Chemistry) *Site {
-	s := &Site{profile: p, chemistry: c, materials: map[string]string{}, sensors: map[string]bool{}, release: map[string]bool{}}
+	s := &Site{profile: p, chemistry: c, sensors: map[string]bool{}, release: map[string]bool{}}
 	if prose != nil {
 		r := reader{site: s, facts: prose, t: &trace{}}
 		for i := range prose.Texts {
@@ -100,12 +99,6 @@ func NewSite(p *site.Site, prose *fact.Set, c Chemistry) *Site {
 			}
 			for words := range sentences(text) {
 				s.read(&r, text, words)
-			}
-		}
-		for _, e := range prose.Entities {
-			if e.Kind == "material" {
-				s.materials[strings.ToLower(e.Text)] = e.ID
-				s.materials[strings.ToLower(e.Name)] = e.ID
 			}
 		}
 	}
@@ -143,7 +136,7 @@ func (s *Site) read(r *reader, text *fact.Text, words []fact.Token) {
 	}
 	raw := text.Raw[words[0].Start:words[len(words)-1].End]
 	for _, q := range qs {
-		if q.Kind == quantity.None {
+		if q.Kind == quantity.None || q.Relative {
 			continue
 		}
 		s.bounds = append(s.bounds, bound{raw, q.Kind, q.Readings[0], about, ""})
@@ -259,29 +252,24 @@ func (s *Site) isRoom(name string) bool {
 // holds reports a device that things are put into, not a room or a hood.
 func (s *Site) holds(name string) bool { return !s.zone(name) }
 
-// material finds the material that an argument names.
-func (s *Site) material(text string) string { return s.materials[strings.ToLower(text)] }
-
 // portion is what a tool may bring at once of a hazardous material to a place
 // from a list, in SI; 0 if the call is not of that kind.
-func (s *Site) portion(c *fact.Call, arg string, k quantity.Kind) float64 {
+func (s *Site) portion(c *fact.Call, arg string, k quantity.Kind, material string) float64 {
 	tool := s.profile.Tool(c.Tool)
-	if !additive(k) || tool == nil || s.chemistry == nil {
+	if !additive(k) || tool == nil || s.chemistry == nil || material == "" {
 		return 0
 	}
 	hazardous, listed := false, false
+	for _, trait := range []string{"oxidiser", "corrosive", "toxic", "flammable"} {
+		hazardous = hazardous || s.chemistry.Has(material, trait)
+	}
 	for i := range tool.Args {
 		a := &tool.Args[i]
 		v, ok := c.Args[a.Name].(string)
 		if !ok {
 			continue
 		}
-		listed = listed || len(a.Enum) > 1
-		if m := s.material(v); m != "" && len(a.Enum) == 0 {
-			for _, trait := range []string{"oxidiser", "corrosive", "toxic", "flammable"} {
-				hazardous = hazardous || s.chemistry.Has(m, trait)
-			}
-		}
+		listed = listed || len(a.Enum) > 1 && v != ""
 	}
 	a := tool.Arg(arg)
 	if !hazardous || !listed || a == nil || a.Max == nil {
@@ -292,12 +280,14 @@ func (s *Site) portion(c *fact.Call, arg string, k quantity.Kind) float64 {
 }
 
 func (s *Site) mayRelease(name string) bool {
-	for p := range s.release {
-		if "site:"+strings.ReplaceAll(strings.ToLower(p), " ", "-") == name || strings.EqualFold(p, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.profile.People, func(p site.Person) bool { return s.release[p.Name] && p.Name == name })
+}
+
+// decides reports a person of the site who may do more than propose.
+func (s *Site) decides(name string) bool {
+	return slices.ContainsFunc(s.profile.People, func(p site.Person) bool {
+		return p.Name == name && slices.ContainsFunc(p.May, func(m string) bool { return !strings.HasPrefix(m, "propose") && m != "watch" })
+	})
 }
 
 // location is where a device stands, "" unknown.

@@ -27,7 +27,7 @@ type trace struct {
 
 	goal      set             // its telling words, numbers left out
 	goalKinds []quantity.Kind // what the goal states a value of
-	series    bool            // the goal says that it is one of a series
+	series    bool            // the goal says that it is one of a series, or a named person has released it
 	words     set             // telling words of the steps
 	things    []string        // labels, devices, robots, zones, materials, in the order met
 	materials []string        // of them, the materials in the steps
@@ -246,14 +246,12 @@ func (r *reader) thing(w *fact.Token) string {
 func (r *reader) quantities(text *fact.Text, start, end int) []fact.Quantity {
 	var out []fact.Quantity
 	for _, q := range r.facts.Quantities {
-		if q.At.Step == text.Step && q.At.Part == text.Part && q.At.Start >= start && q.At.End <= end && usable(q) {
+		if q.At.Step == text.Step && q.At.Part == text.Part && q.At.Start >= start && q.At.End <= end && !q.Bad && len(q.Readings) > 0 {
 			out = append(out, q)
 		}
 	}
 	return out
 }
-
-func usable(q fact.Quantity) bool { return !q.Bad && !q.Relative && len(q.Readings) > 0 }
 
 // sentences yields the sentences of a text.
 func sentences(t *fact.Text) func(func([]fact.Token) bool) {
