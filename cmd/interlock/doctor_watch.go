@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"time"
 
 	"interlock/internal/config"
+	"interlock/internal/gate"
+	"interlock/internal/gate/pin"
 	"interlock/internal/gate/probe"
 	"interlock/internal/site"
 )
@@ -33,7 +36,12 @@ func examineWatch(e *env, cfg *config.Config, s *site.Site, say func(string, str
 	for i := range ups {
 		ups[i].Command.Stderr = io.Discard
 	}
-	calls := newCallers(e.Ctx, ups)
+	pins, err := pin.OpenStore(cfg.Gate.Pins)
+	if err != nil {
+		say("approved tools", "fail", "%v", err)
+		return
+	}
+	calls := newCallers(e.Ctx, ups, gate.Trust{Voucher: approvals{pins}, MaxAge: cfg.Gate.PinMaxAge, Now: time.Now})
 	defer calls.end()
 	for _, p := range cfg.Gate.Polls {
 		examinePoll(e.Ctx, p, s, calls, say)
@@ -42,6 +50,21 @@ func examineWatch(e *env, cfg *config.Config, s *site.Site, say func(string, str
 		examineSandbox(e.Ctx, cfg.Gate.Sandbox, s, calls, say)
 	}
 }
+
+// approvals vouch for what is approved, where there is no gate.
+type approvals struct{ pins *pin.Store }
+
+// Vouch implements gate.Voucher.
+func (a approvals) Vouch(_ context.Context, server string, t pin.Tool) error {
+	old, err := a.pins.Approved(server)
+	if is := old.Tool(t.Name); err == nil && is != nil && is.Digest == t.Digest {
+		return nil
+	}
+	return fmt.Errorf("%w: a person must approve %s of %s first (interlock tools diff)", gate.ErrNotApproved, t.Name, server)
+}
+
+// Moves implements gate.Voucher.
+func (a approvals) Moves(string) int { return 0 }
 
 // pollPatience is how long doctor waits for a reading. A gate waits no longer
 // than until the next one is due, but its server has been started before.

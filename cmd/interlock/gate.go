@@ -96,7 +96,7 @@ func newGateway(e *env, eng *engine, ups []gate.Upstream, j grant.Journal, chang
 		}
 		return err
 	})
-	w, err := newWatch(e, cfg, st, ups, state, j, o.Log)
+	w, err := newWatch(e, cfg, st, ups, g, state, j, o.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -43,8 +44,8 @@ type watch struct {
 // newWatch prepares what the configuration asks for. From then on polled
 // readings are unknown until they are read, and the sandbox facts stand as the
 // probe says.
-func newWatch(e *env, cfg config.Gate, st *pipeline.Site, ups []gate.Upstream, state *live.Store, j grant.Journal, log *slog.Logger) (*watch, error) {
-	w := &watch{live: state, log: log, calls: newCallers(e.Ctx, ups)}
+func newWatch(e *env, cfg config.Gate, st *pipeline.Site, ups []gate.Upstream, g *gate.Gate, state *live.Store, j grant.Journal, log *slog.Logger) (*watch, error) {
+	w := &watch{live: state, log: log, calls: newCallers(e.Ctx, ups, gate.Trust{Voucher: g, MaxAge: cfg.PinMaxAge, Now: time.Now})}
 	for _, p := range cfg.Polls {
 		poll, err := w.calls.poll(p, st.Profile)
 		if err != nil {
@@ -171,9 +172,12 @@ func (c callers) poll(p config.Poll, s *site.Site) (live.Poll, error) {
 		var result []byte
 		var err error
 		if p.Tool != "" {
-			result, err = from.CallTool(ctx, p.Tool, p.Arguments)
+			result, err = from.CallApproved(ctx, p.Tool, p.Arguments, c.trust)
 		} else {
 			result, err = from.ReadResource(ctx, p.Resource)
+		}
+		if errors.Is(err, gate.ErrNotApproved) { // who changed the tool could say anything of the state (C23)
+			err = &live.Distrust{Err: err}
 		}
 		if err != nil {
 			return nil, err
@@ -190,15 +194,17 @@ func (c callers) poll(p config.Poll, s *site.Site) (live.Poll, error) {
 }
 
 // callers are sessions of the gate's own with upstreams.
+// Tools are held against what was approved of them.
 type callers struct {
 	byName map[string]*gate.Caller
+	trust  gate.Trust
 	end    func() // ends the servers started for them
 }
 
-func newCallers(ctx context.Context, ups []gate.Upstream) callers {
+func newCallers(ctx context.Context, ups []gate.Upstream, trust gate.Trust) callers {
 	// The signal that stops the gate must not look like a failure of a sensor.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	c := callers{byName: map[string]*gate.Caller{}}
+	c := callers{byName: map[string]*gate.Caller{}, trust: trust}
 	for _, u := range ups {
 		c.byName[u.Name] = gate.NewCaller(life, u)
 	}
@@ -248,7 +254,7 @@ func (c callers) runner(s *config.Sandbox, profile *site.Site) (probe.Runner, er
 		args := map[string]any{}
 		maps.Copy(args, s.Arguments)
 		args[s.Argument] = script
-		result, err := to.CallTool(ctx, tool, args)
+		result, err := to.CallApproved(ctx, tool, args, c.trust)
 		if err != nil {
 			return "", err
 		}

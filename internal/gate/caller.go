@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
+	"interlock/internal/gate/pin"
 	"interlock/internal/gate/wire"
 	"interlock/internal/strict"
 )
@@ -17,16 +19,39 @@ import (
 // time, and opens another session after one that failed. It is safe for
 // concurrent use.
 type Caller struct {
-	greet func(context.Context) (prober, func(), error)
-	turn  chan struct{} // held by who asks
-	ask   prober        // nil: no session
-	end   func()
+	server string
+	greet  func(context.Context) (prober, func(), error)
+	turn   chan struct{} // held by who asks, and owns what follows
+	ask    prober        // nil: no session
+	end    func()
+	tools  *pin.Server // what the server showed in this session, nil before it was asked
+	listed time.Time   // when it was asked
+	moves  int         // what the voucher had counted then
 }
+
+// A Voucher knows which definitions of tools a person has approved (C23).
+type Voucher interface {
+	// Vouch returns nil if this definition is the approved one, else an error
+	// that is ErrNotApproved and may be shown to planners.
+	Vouch(ctx context.Context, server string, t pin.Tool) error
+	// Moves counts how often the server has said that its tools have changed.
+	Moves(server string) int
+}
+
+// A Trust says how tools are held against what was approved of them.
+type Trust struct {
+	Voucher
+	MaxAge time.Duration // how long a list of tools is believed
+	Now    func() time.Time
+}
+
+// ErrNotApproved says that a tool is not what a person approved.
+var ErrNotApproved = errors.New("its definition is not the approved one")
 
 // NewCaller returns a caller whose sessions, and a server that is a command,
 // end with life.
 func NewCaller(life context.Context, u Upstream) *Caller {
-	return &Caller{turn: make(chan struct{}, 1), greet: func(ctx context.Context) (prober, func(), error) {
+	return &Caller{server: u.Name, turn: make(chan struct{}, 1), greet: func(ctx context.Context) (prober, func(), error) {
 		ask, _, end, err := greet(ctx, life, u)
 		return ask, end, err
 	}}
@@ -35,6 +60,33 @@ func NewCaller(life context.Context, u Upstream) *Caller {
 // CallTool calls a tool and returns its result; one that says isError is an
 // error. Only tools that the operator's configuration names are called so.
 func (c *Caller) CallTool(ctx context.Context, tool string, args map[string]any) ([]byte, error) {
+	return c.call(ctx, tool, args, func(context.Context) error { return nil })
+}
+
+// CallApproved calls a tool if its definition, as the server shows it in this
+// very session, is one that the voucher vouches for. The list of tools is
+// believed for the age of the trust, if the server does not say that it has changed.
+func (c *Caller) CallApproved(ctx context.Context, tool string, args map[string]any, v Trust) ([]byte, error) {
+	return c.call(ctx, tool, args, func(ctx context.Context) error {
+		if moves := v.Moves(c.server); c.tools == nil || c.ask.changed() || moves != c.moves || v.Now().Sub(c.listed) > v.MaxAge {
+			asked := v.Now()
+			tools, err := ListTools(ctx, c.ask, nil)
+			if err != nil {
+				c.drop()
+				return fmt.Errorf("asking %s for its tools: %w", c.server, err)
+			}
+			c.tools, c.listed, c.moves = &pin.Server{Name: c.server, Tools: tools}, asked, moves
+		}
+		t := c.tools.Tool(tool)
+		if t == nil {
+			return fmt.Errorf("%w: %s has no such tool now", ErrNotApproved, c.server)
+		}
+		return v.Vouch(ctx, c.server, *t)
+	})
+}
+
+// call calls a tool; before runs in the session that is used, and may refuse.
+func (c *Caller) call(ctx context.Context, tool string, args map[string]any, before func(context.Context) error) ([]byte, error) {
 	if args == nil {
 		args = map[string]any{}
 	}
@@ -45,7 +97,7 @@ func (c *Caller) CallTool(ctx context.Context, tool string, args map[string]any)
 	if err != nil {
 		return nil, fmt.Errorf("calling %s: %w", tool, err)
 	}
-	result, err := c.question(ctx, "tools/call", params)
+	result, err := c.question(ctx, "tools/call", params, before)
 	if err != nil {
 		return nil, fmt.Errorf("calling %s: %w", tool, err)
 	}
@@ -62,7 +114,7 @@ func (c *Caller) ReadResource(ctx context.Context, uri string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", uri, err)
 	}
-	result, err := c.question(ctx, "resources/read", params)
+	result, err := c.question(ctx, "resources/read", params, func(context.Context) error { return nil })
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", uri, err)
 	}
@@ -79,11 +131,12 @@ func (c *Caller) Close() {
 func (c *Caller) drop() {
 	if c.ask != nil {
 		c.end()
-		c.ask = nil
+		c.ask, c.tools = nil, nil
 	}
 }
 
-func (c *Caller) question(ctx context.Context, method string, params []byte) ([]byte, error) {
+// question asks once; before runs in the session it is asked in.
+func (c *Caller) question(ctx context.Context, method string, params []byte, before func(context.Context) error) ([]byte, error) {
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
@@ -96,6 +149,9 @@ func (c *Caller) question(ctx context.Context, method string, params []byte) ([]
 			return nil, err
 		}
 		c.ask, c.end = ask, end
+	}
+	if err := before(ctx); err != nil {
+		return nil, err
 	}
 	result, err := c.ask.Ask(ctx, method, params)
 	if err != nil {

@@ -27,6 +27,7 @@ type listing struct {
 	server pin.Server
 	at     time.Time
 	dirty  bool // the server says that its list has changed
+	moves  int  // how often it has said so
 	told   map[string]bool
 }
 
@@ -55,7 +56,9 @@ func (c *catalog) stale(server string) bool {
 func (c *catalog) changed(server string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.of(server).dirty = true
+	l := c.of(server)
+	l.dirty = true
+	l.moves++
 }
 
 // instructed notes a server's instructions.
@@ -138,6 +141,37 @@ func (g *Gate) pinned(_ context.Context, server, tool string) (string, *denial) 
 		return "", deny("quarantined", "the definition of %s is not the approved one: a person must approve it first (interlock tools diff)", tool)
 	}
 	return live.Digest, nil
+}
+
+// Vouch implements Voucher for what the gate reads on its own account. A
+// definition that is not the approved one becomes a matter for people, once.
+func (g *Gate) Vouch(ctx context.Context, server string, t pin.Tool) error {
+	old, err := g.o.Pins.Approved(server)
+	if err == nil && old == nil && g.o.Policy.FirstContact {
+		if err = g.ensure(ctx, server); err == nil {
+			old, err = g.o.Pins.Approved(server)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: the approved tools cannot be read", ErrNotApproved)
+	}
+	is := old.Tool(t.Name)
+	if is != nil && is.Digest == t.Digest {
+		return nil
+	}
+	what := "changed"
+	if is == nil {
+		what = "new"
+	}
+	g.quarantine(ctx, pin.Change{Server: server, Tool: t.Name, What: what})
+	return fmt.Errorf("%w: a person must approve %s of %s first (interlock tools diff)", ErrNotApproved, t.Name, server)
+}
+
+// Moves implements Voucher.
+func (g *Gate) Moves(server string) int {
+	g.lists.mu.Lock()
+	defer g.lists.mu.Unlock()
+	return g.lists.of(server).moves
 }
 
 // codeUnknown is the code of a call to a tool that the server does not list.

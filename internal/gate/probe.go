@@ -51,6 +51,7 @@ func greet(ctx, life context.Context, u Upstream) (prober, []byte, func(), error
 type prober interface {
 	Asker
 	begin(ctx context.Context, hello []byte) error
+	changed() bool // the server said since the last time that its tools have changed
 }
 
 func introduce(ctx context.Context, u Upstream) (prober, func(), error) {
@@ -68,8 +69,14 @@ func introduce(ctx context.Context, u Upstream) (prober, func(), error) {
 
 // A lineProber speaks over stdio, one question at a time.
 type lineProber struct {
-	conn wire.Conn
-	next int
+	conn  wire.Conn
+	next  int
+	moved bool
+}
+
+func (l *lineProber) changed() (yes bool) {
+	yes, l.moved = l.moved, false
+	return yes
 }
 
 func (l *lineProber) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
@@ -92,6 +99,8 @@ func (l *lineProber) Ask(ctx context.Context, method string, params []byte) ([]b
 		switch {
 		case f.Kind == wire.Response && f.Key == wire.Key(id):
 			return asked(f)
+		case f.Kind == wire.Notification:
+			l.moved = l.moved || f.Method == toolsChanged
 		case f.Kind == wire.Request: // a prober answers nothing
 			_ = l.conn.Write(wire.ErrorReply(f.ID, wire.CodeMethodNotFound, "not supported", nil))
 		}
@@ -102,8 +111,11 @@ func (l *lineProber) begin(context.Context, []byte) error {
 	return l.conn.Write(wire.NewNotification("notifications/initialized", nil))
 }
 
-// An httpProber speaks streamable HTTP.
+// An httpProber speaks streamable HTTP. It listens on no stream, so it hears of
+// changes from others only.
 type httpProber struct{ httpAsker }
+
+func (h *httpProber) changed() bool { return false }
 
 func (h *httpProber) begin(ctx context.Context, hello []byte) error {
 	if v, ok := wire.Text(wire.Get(hello, "protocolVersion")); ok {

@@ -24,12 +24,14 @@ func (s *Session) FromServer(ctx context.Context, raw []byte) Out {
 	case wire.Request:
 		return s.question(ctx, f)
 	default:
-		if f.Method == "notifications/tools/list_changed" {
+		if f.Method == toolsChanged {
 			return s.listChanged(ctx, f)
 		}
 		return Out{Down: f.Raw}
 	}
 }
+
+const toolsChanged = "notifications/tools/list_changed"
 
 // listChanged asks for the new list first: the client is told when what it may
 // see has changed, not when a quarantined tool has (R34).

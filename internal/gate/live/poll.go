@@ -20,6 +20,16 @@ type Poll struct {
 	Read   func(ctx context.Context) (map[string]string, error)
 }
 
+// A Distrust is why a reading is not believed although it could be read, in
+// words of our own: unlike what a server says of an error, it stands in the
+// reasons that planners read.
+type Distrust struct{ Err error }
+
+func (d *Distrust) Error() string { return d.Err.Error() }
+
+// Unwrap gives the error itself.
+func (d *Distrust) Unwrap() error { return d.Err }
+
 // sweepEvery is how often readings are looked at for their age.
 const sweepEvery = 500 * time.Millisecond
 
@@ -92,10 +102,7 @@ func (s *Store) poll(ctx context.Context, p Poll, failed func(error)) {
 	}
 	if err != nil {
 		failed(fmt.Errorf("reading %v of %s: %w", p.Names, p.Source, err))
-		values = map[string]string{}
-		for _, name := range p.Names {
-			values[name] = Lost
-		}
+		values = unread(p, err)
 	}
 	s.mu.Lock()
 	if err != nil {
@@ -106,6 +113,11 @@ func (s *Store) poll(ctx context.Context, p Poll, failed func(error)) {
 	what, changed := s.settle(slices.Clone(p.Names)...)
 	worse := s.worse
 	s.mu.Unlock()
+	if distrust := (*Distrust)(nil); errors.As(err, &distrust) {
+		for i := range what {
+			what[i] += " (" + distrust.Error() + ")"
+		}
+	}
 	if err := spread(ctx, worse, what); err != nil {
 		failed(err)
 	}
@@ -115,6 +127,19 @@ func (s *Store) poll(ctx context.Context, p Poll, failed func(error)) {
 	if err := s.keep(ctx, p.Source, values); err != nil {
 		failed(err)
 	}
+}
+
+// unread is what is recorded of readings that could not be had.
+func unread(p Poll, err error) map[string]string {
+	as := Lost
+	if distrust := (*Distrust)(nil); errors.As(err, &distrust) {
+		as = "(not trusted: " + distrust.Error() + ")"
+	}
+	values := map[string]string{}
+	for _, name := range p.Names {
+		values[name] = as
+	}
+	return values
 }
 
 func complete(p Poll, values map[string]string) error {

@@ -50,6 +50,7 @@ func TestC20_APolledReadingThatGetsWorseVoids(t *testing.T) {
 		"a person":      {value: "person", want: "room_presence is person"},
 		"a word unseen": {value: "", want: "room_presence is "},
 		"an error":      {err: errors.New("503"), want: "room_presence is unknown"},
+		"a distrust":    {err: &live.Distrust{Err: errors.New("not approved")}, want: "room_presence is unknown (not approved)"},
 		"no answer":     {hang: true, want: "room_presence is unknown"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
