@@ -64,11 +64,15 @@ func (h *host) post(w http.ResponseWriter, r *http.Request, c Client) {
 	if !ok {
 		return
 	}
-	if mismatch := headersAgree(r.Header, body); mismatch != nil {
-		writeFrame(w, http.StatusBadRequest, mismatch.Reply())
-		return
-	}
 	f, refusal := wire.ParseClient(body)
+	if refusal == nil {
+		if refusal = headersAgree(r.Header, body); refusal == nil {
+			refusal = metaSays(r.Header, f)
+		}
+		if refusal == nil {
+			refusal = h.g.paramsAgree(r.Context(), h.u.Name, r.Header, f)
+		}
+	}
 	if refusal != nil {
 		h.g.note(r.Context(), grant.Event{Kind: grant.KindWire, Requester: c.Requester, Server: h.u.Name, Reason: refusal.Msg})
 		writeFrame(w, http.StatusBadRequest, refusal.Reply())

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,17 +20,6 @@ import (
 
 // askTimeout bounds the gate's own requests to an upstream.
 const askTimeout = 15 * time.Second
-
-const (
-	sessionHeader = "Mcp-Session-Id"
-	versionHeader = "Mcp-Protocol-Version"
-	methodHeader  = "Mcp-Method"
-	nameHeader    = "Mcp-Name"
-)
-
-// codeHeaderMismatch is the protocol's error for a header that is not as the
-// body says.
-const codeHeaderMismatch = -32020
 
 // A proxy stands before an upstream that speaks streamable HTTP. Sessions are
 // the upstream's; the gate remembers whose they are.
@@ -154,6 +141,13 @@ func (p *proxy) post(w http.ResponseWriter, r *http.Request, s *Session, c Clien
 		p.g.note(r.Context(), grant.Event{Kind: grant.KindWire, Requester: c.Requester, Server: p.server, Reason: mismatch.Msg})
 		writeFrame(w, http.StatusBadRequest, mismatch.Reply())
 		return
+	}
+	if f, refusal := wire.ParseServer(body); refusal == nil && r.Header.Get(versionHeader) >= stateless {
+		if mismatch := p.g.paramsAgree(r.Context(), p.server, r.Header, f); mismatch != nil {
+			p.g.note(r.Context(), grant.Event{Kind: grant.KindWire, Requester: c.Requester, Server: p.server, Reason: mismatch.Msg})
+			writeFrame(w, http.StatusBadRequest, mismatch.Reply())
+			return
+		}
 	}
 	out := s.FromClient(r.Context(), body)
 	if out.Then != nil {
@@ -419,47 +413,6 @@ func (a *httpAsker) Ask(ctx context.Context, method string, params []byte) ([]by
 			return asked(f)
 		}
 	}
-}
-
-// headersAgree holds the routing headers of the stateless protocol against the
-// body: what a middlebox routes by must be what is judged (C36). That protocol
-// wants them; in the older ones they are checked where they stand.
-func headersAgree(h http.Header, body []byte) *wire.Refusal {
-	method, name, version := h.Get(methodHeader), h.Get(nameHeader), h.Get(versionHeader)
-	wanted := version >= stateless
-	if method == "" && name == "" && !wanted {
-		return nil
-	}
-	f, refusal := wire.ParseServer(body)
-	if refusal != nil || f.Method == "" {
-		return nil // refused with its own reason, or an answer
-	}
-	no := func(header string) *wire.Refusal {
-		return &wire.Refusal{Code: codeHeaderMismatch, ID: f.ID, Msg: fmt.Sprintf("header mismatch: %s is missing or not as the body says", header)}
-	}
-	if said, ok := wire.Text(wire.Get(wire.Get(f.Params, "_meta"), metaVersion)); ok && wanted && said != version {
-		return no(versionHeader)
-	}
-	if (method != "" || wanted) && method != f.Method {
-		return no(methodHeader)
-	}
-	key := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[f.Method]
-	if want, _ := wire.Text(wire.Get(f.Params, key)); (name != "" || (wanted && key != "")) && plainHeader(name) != want {
-		return no(nameHeader)
-	}
-	return nil
-}
-
-// plainHeader decodes the form in which a header carries any text.
-func plainHeader(v string) string {
-	if enc, ok := strings.CutPrefix(v, "=?base64?"); ok {
-		if enc, ok = strings.CutSuffix(enc, "?="); ok {
-			if b, err := base64.StdEncoding.DecodeString(enc); err == nil {
-				return string(b)
-			}
-		}
-	}
-	return v
 }
 
 // neverSent reports whether a request failed before anything was sent.
