@@ -50,6 +50,9 @@ func (m *Monitor) drift(t *trace, before []*trace) (verdict.Alarm, bool) {
 			continue // a plan that says in its goal what it sets has declared the change
 		}
 		series := seriesOf(thread, t, v.key)
+		if n := len(series); n >= 2 && series[n-2].v == series[n-1].v && series[n-2].of.fate == Accepted {
+			continue // it stays where it was accepted
+		}
 		run := monotone(series)
 		if a, ok := m.creeps(t, v, run); ok {
 			return a, true

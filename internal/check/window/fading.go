@@ -30,6 +30,9 @@ func (m *Monitor) fading(t *trace, before []*trace) (verdict.Alarm, bool) {
 	if len(unread) == 0 && len(unsaid) < 2 || weight < 2 || len(unread)+len(unsaid) == weight && weight < 3 {
 		return verdict.Alarm{}, false
 	}
+	if last.fate == Accepted && !overlap(unread, last.checks) && !overlap(unsaid, last.states) {
+		return verdict.Alarm{}, false // so it was accepted the last time
+	}
 	gone := plain(append(unread, unsaid...))
 	return alarm(RuleFading, verdict.Safety, "earlier plans for the same goal checked or stated "+strings.Join(gone, ", ")+"; this one does not", t, thread), true
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"interlock/internal/quantity"
 	"interlock/internal/verdict"
 )
 
@@ -44,30 +45,41 @@ func resembles(a, b set) bool {
 func (m *Monitor) reworded(t *trace, before []*trace) (verdict.Alarm, bool) {
 	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= attempt; k-- {
 		b := before[k]
-		if b.fate == Accepted || alike(t.goal, b.goal) == 1 || !resembles(t.operation, b.operation) {
+		if b.fate == Accepted || alike(t.goal, b.goal) == 1 || !resembles(t.operation, b.operation) || !t.same(b) && !keeps(t, b) {
 			continue
 		}
-		hidden := 0
-		for _, d := range b.doses {
-			if d.out || d.what == "" || slices.Contains(t.materials, d.what) {
-				continue
-			}
-			if slices.ContainsFunc(t.doses, func(o dose) bool { return o.kind == d.kind && equal(o.v, d.v) && o.what == "" }) {
-				hidden++
-			}
-		}
-		gone := slices.DeleteFunc(slices.Clone(b.materials), func(x string) bool { return slices.Contains(t.materials, x) })
-		fresh := slices.DeleteFunc(slices.Clone(t.materials), func(x string) bool { return slices.Contains(b.materials, x) })
-		if hidden == 0 && (len(gone) == 0 || len(fresh) > 0 || !keeps(t, b) || common(t.words, b.words) == len(t.words)) {
+		hidden := hides(t, b)
+		if hidden == 0 {
 			continue
 		}
 		who := "the same"
 		if b.agent != t.agent {
 			who = "another"
 		}
-		return alarm(RuleReworded, verdict.Adversarial, fmt.Sprintf("the operation of an earlier plan of %s agent, with %d of its materials no longer named", who, max(hidden, len(gone))), t, []*trace{b}), true
+		return alarm(RuleReworded, verdict.Adversarial, fmt.Sprintf("the operation of an earlier plan of %s agent, with %d of its amounts of materials that are no longer named", who, hidden), t, []*trace{b}), true
 	}
 	return verdict.Alarm{}, false
+}
+
+// hides counts the values that an earlier plan states of a material and that
+// this one states of nothing: neither of that material nor of another.
+func hides(t, b *trace) int {
+	hidden := 0
+	for i, v := range b.values {
+		if v.of == "" || v.kind == quantity.Time || v.kind == quantity.Temperature || slices.Contains(t.materials, v.of) || slices.ContainsFunc(b.values[:i], func(o value) bool { return o.kind == v.kind && equal(o.v, v.v) }) {
+			continue
+		}
+		same, named := false, false
+		for _, o := range t.values {
+			if o.kind == v.kind && equal(o.v, v.v) {
+				same, named = true, named || o.of != ""
+			}
+		}
+		if same && !named {
+			hidden++
+		}
+	}
+	return hidden
 }
 
 // keeps reports that every value of an earlier plan is in the later one.

@@ -17,6 +17,7 @@ type value struct {
 	v     float64
 	bound int8
 	name  string
+	of    string  // material that it belongs to, "" none named
 	most  float64 // of an amount of a hazardous material: what the tool may bring at once; 0 otherwise
 }
 
@@ -127,8 +128,27 @@ func (r *reader) values(words []fact.Token, qs []fact.Quantity) {
 		}
 		slices.Reverse(near)
 		name := strings.Join(near, " ")
-		r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + name), q.Kind, q.Readings[0], q.Bound, name, 0})
+		r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + name), q.Kind, q.Readings[0], q.Bound, name, r.owner(words, q), 0})
 	}
+}
+
+// owner is the material that a quantity belongs to: the one it is said of,
+// else the last one before it in the sentence.
+func (r *reader) owner(words []fact.Token, q fact.Quantity) string {
+	last := ""
+	for i := range words {
+		w := &words[i]
+		if r.kind(w) != "material" || w.Negated {
+			continue
+		}
+		if r.name(w) == q.Of {
+			return q.Of
+		}
+		if w.End <= q.At.Start {
+			last = r.name(w)
+		}
+	}
+	return last
 }
 
 // numerals are the number words that plans write out.
