@@ -15,6 +15,7 @@ import (
 	"interlock/internal/check"
 	"interlock/internal/check/window"
 	"interlock/internal/config"
+	"interlock/internal/decide"
 	"interlock/internal/eval"
 	"interlock/internal/plan"
 	"interlock/internal/verdict"
@@ -161,6 +162,11 @@ func TestC05_MonitoringIsRebuiltFromTheRecord(t *testing.T) {
 	second := c.decideText(t, exitEscalate, fill("two", "hydrochloric acid 37 %", "B-9"))
 	if len(first.Alarms) != 0 || len(second.Alarms) != 1 || second.Alarms[0].Rule != window.RuleMeeting || !slices.Equal(second.Alarms[0].Plans, []string{first.DecisionID, second.DecisionID}) {
 		t.Errorf("alarms %+v and %+v", first.Alarms, second.Alarms)
+	}
+	if !slices.ContainsFunc(second.Reasons, func(r verdict.Reason) bool {
+		return r.Code == decide.CodeAlarm && strings.Contains(r.Text, first.DecisionID)
+	}) {
+		t.Errorf("the reasons do not name the earlier plan: %+v", second.Reasons)
 	}
 	third := c.decideText(t, exitEscalate, fill("three", "sodium hypochlorite 10 %", "B-7"))
 	c.run(t, exitOK, map[string]string{"INTERLOCK_TOKEN": reviewer}, "review", "reject", third.DecisionID, "--note", "no")

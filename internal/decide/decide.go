@@ -61,7 +61,8 @@ func Decide(c verdict.Case) verdict.Decision {
 	}
 	n := max(len(c.Panel), len(c.Opinions))
 	if valid < verdict.Quorum(n) || valid == 0 {
-		return escalated(c, d, []verdict.Reason{{Code: CodeNotJudged, Text: fmt.Sprintf("%d of %d judges gave a valid opinion", valid, n)}})
+		reasons := []verdict.Reason{{Code: CodeNotJudged, Text: fmt.Sprintf("%d of %d judges gave a valid opinion", valid, n)}}
+		return escalated(c, d, append(reasons, alarms(c)...)) // who decides must know what the plan makes with others
 	}
 	d.Judged = true
 	d.Risk = CVaR(c.Opinions, c.Ruling, c.Policy.Alpha)
@@ -222,11 +223,18 @@ func doubts(c verdict.Case, d verdict.Decision, n int) []verdict.Reason {
 			rs = append(rs, verdict.Reason{Code: f.Rule, Text: f.Message, Step: f.Span.Step, Span: f.Span, Need: f.Need})
 		}
 	}
-	for _, a := range c.Alarms {
-		add(CodeAlarm, a.Rule+": "+a.Message, 0)
-	}
+	rs = append(rs, alarms(c)...)
 	if !(d.Risk <= c.Policy.CVaRBound) {
 		add(CodeRiskBound, fmt.Sprintf("the risk of the worst %.0f %% of outcomes is %.2f, the bound %.2f", 100*(1-c.Policy.Alpha), d.Risk, c.Policy.CVaRBound), 0)
+	}
+	return rs
+}
+
+// alarms are those of monitoring over many plans, each with the earlier plans.
+func alarms(c verdict.Case) []verdict.Reason {
+	var rs []verdict.Reason
+	for _, a := range c.Alarms {
+		rs = append(rs, verdict.Reason{Code: CodeAlarm, Text: a.Rule + ": " + a.Message})
 	}
 	return rs
 }
