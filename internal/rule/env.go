@@ -61,7 +61,7 @@ func functions(p patterns) []cel.EnvOption {
 				if !ok || !isString || !known {
 					return types.NewErr("%s: the pattern %v was not compiled", name, s.Value())
 				}
-				return types.Bool(pat.matches(x, m))
+				return types.Bool(x.live(lit, pat).matches(x, m))
 			})))
 	}
 	return []cel.EnvOption{

@@ -126,6 +126,25 @@ func (p pattern) matches(t *Text, m mode) bool {
 	})
 }
 
+// live are the sides of a pattern that the text could have at all. What the
+// plan as a whole does not have, none of its steps has: it is asked once.
+func (t *Text) live(literal string, p pattern) pattern {
+	if t.whole == nil {
+		return p
+	}
+	if found, ok := t.whole.sides[literal]; ok {
+		return found
+	}
+	var out pattern
+	for _, s := range p {
+		if s.possible(t.whole) {
+			out = append(out, s)
+		}
+	}
+	t.whole.sides[literal] = out
+	return out
+}
+
 // possible reports whether every element occurs in the text at all: most
 // patterns end here.
 func (s side) possible(t *Text) bool {

@@ -25,6 +25,7 @@ import (
 // concurrent use.
 type Set struct {
 	checks []compiled
+	prose  prose // what could be read of the profile's prose
 }
 
 // A compiled check and what it is asked about: every step, every call, or the
@@ -77,7 +78,12 @@ func Compile(s *site.Site, voc Vocabulary) (*Set, error) {
 			common = append(common, c)
 		}
 	}
-	return compileAll(s, common, voc)
+	set, err := compileAll(s, common, voc)
+	if err != nil {
+		return nil, err
+	}
+	set.prose = readProse(s)
+	return set, nil
 }
 
 // compileAll compiles the common checks and those of the profile.
@@ -223,7 +229,7 @@ func (s *Set) Eval(f *fact.Set, st site.State, now time.Time) []verdict.Finding 
 	for i := range s.checks {
 		out = append(out, s.checks[i].run(v, base)...)
 	}
-	return out
+	return append(out, s.prose.check(f)...)
 }
 
 // run evaluates one check over its scope.

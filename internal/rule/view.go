@@ -24,6 +24,8 @@ type Text struct {
 	words      []fact.Token
 	kinds      map[int]string // entity number -> kind
 	present    map[string]bool
+	whole      *Text              // the plan that it is part of, nil for what is not
+	sides      map[string]pattern // of the plan: what is left of each pattern
 }
 
 // A Thing is something named.
@@ -136,6 +138,11 @@ func newView(s *fact.Set, st site.State, now time.Time) *view {
 		for _, t := range list {
 			t.index()
 		}
+	}
+	v.plan.whole, v.plan.sides = v.plan, map[string]pattern{}
+	v.goal.whole = v.plan
+	for _, t := range v.steps {
+		t.whole = v.plan
 	}
 	v.rest(s)
 	for name := range st.Readings {
