@@ -35,7 +35,7 @@ func (m *Monitor) amounts(t *trace, before []*trace) (verdict.Alarm, bool) {
 				continue
 			}
 			more, cleared, there := m.site.brings(b, c)
-			if c.period == 0 && len(c.zones) == 0 && !overlap(where, there) {
+			if (c.period == 0 && len(c.zones) == 0 || c.each) && !overlap(where, there) {
 				more, cleared = 0, overlap(where, removedFrom(b))
 			}
 			if more > 0 {
@@ -77,6 +77,9 @@ func (s *Site) brings(t *trace, c *limit) (sum float64, emptied bool, where []st
 			}
 		}
 	}
+	if c.each { // of each batch, order, tray: what has a label
+		return sum, emptied, slices.DeleteFunc(slices.Clone(t.things), func(n string) bool { return strings.Contains(n, ":") })
+	}
 	return sum, emptied, slices.DeleteFunc(where, func(n string) bool { return s.isRoom(n) })
 }
 
@@ -95,6 +98,9 @@ func removedFrom(t *trace) []string {
 func (s *Site) covers(c *limit, d dose) bool {
 	if len(c.zones) > 0 && !overlap(c.zones, d.things) {
 		return false
+	}
+	if d.kind == quantity.None {
+		return slices.Contains(c.nouns, d.noun)
 	}
 	if d.kind == quantity.Time || d.kind == quantity.Money || d.kind == quantity.Amount {
 		return true
@@ -142,13 +148,20 @@ func (m *Monitor) counters(t *trace, before []*trace) (verdict.Alarm, bool) {
 	return verdict.Alarm{}, false
 }
 
-// in is the largest count that a plan states of the thing.
+// in is the largest count that a plan states of the thing; a plan that uses the
+// robot or device and only says "1 to 14" of something is taken at that.
 func (c *counter) in(t *trace) float64 {
-	n := 0.0
+	n, ranged := 0.0, 0.0
 	for _, x := range t.counts {
 		if x.noun == c.noun {
 			n = max(n, x.n)
 		}
+		if x.ranged {
+			ranged = max(ranged, x.n)
+		}
+	}
+	if n == 0 && c.thing != "" && slices.Contains(t.things, c.thing) {
+		return ranged
 	}
 	return n
 }

@@ -37,6 +37,7 @@ func (r *reader) calls() {
 			continue
 		}
 		r.t.acts = true
+		r.addressed(c)
 		device, place := "", ""
 		for _, k := range sortedKeys(c.Args) {
 			v, ok := c.Args[k].(string)
@@ -59,6 +60,18 @@ func (r *reader) calls() {
 	}
 	r.dosed()
 	r.cools()
+}
+
+// addressed notes a call that carries text to an address outside.
+func (r *reader) addressed(c *fact.Call) {
+	out, long := false, false
+	for _, v := range c.Args {
+		if s, ok := v.(string); ok {
+			out = out || strings.Contains(s, "@") && !strings.Contains(s, " ") || strings.Contains(s, "://")
+			long = long || len(s) > 32
+		}
+	}
+	r.t.outward.data = r.t.outward.data || out && long
 }
 
 // reads reports a call that observes.

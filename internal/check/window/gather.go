@@ -118,6 +118,9 @@ func (r *reader) sends(words []fact.Token) {
 	}
 }
 
+// unnamed stands for records that a plan does not name.
+const unnamed = "records"
+
 // changes notes a record that is changed rather than added to.
 func (r *reader) changes(words []fact.Token) {
 	if !anyTagged(words, "act:alter", "act:delete", "act:fabricate") && !said(words, "change", "swap") || len(r.t.edited) >= maxDoses {
@@ -131,7 +134,7 @@ func (r *reader) changes(words []fact.Token) {
 	if !object || kept {
 		return
 	}
-	name := "records"
+	name := unnamed
 	for i := range words {
 		if w := &words[i]; w.Class == fact.Label && strings.ContainsRune(w.Lemma, '-') {
 			name = w.Lemma

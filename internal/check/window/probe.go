@@ -99,7 +99,8 @@ func (m *Monitor) insist(t *trace, before []*trace) (verdict.Alarm, bool) {
 	refused, reworded := 0, 0
 	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= attempt; k-- {
 		b := before[k]
-		if b.fate == Accepted || !resembles(t.operation, b.operation) || !t.same(b) && !keeps(t, b) {
+		again := t.same(b) && alike(t.goal, b.goal) >= sameGoal && alike(t.words, b.words) >= sameGoal
+		if b.fate == Accepted || !again && (!resembles(t.operation, b.operation) || !t.same(b) && !keeps(t, b)) {
 			continue
 		}
 		turnedDown := b.fate == Refused || b.blocked

@@ -25,6 +25,7 @@ type value struct {
 type dose struct {
 	kind   quantity.Kind
 	v      float64
+	noun   string   // of what is only counted
 	what   string   // material, "" not named
 	things []string // where: zones, vessels, robots
 	out    bool     // taken away: what was there before is gone
@@ -32,8 +33,9 @@ type dose struct {
 
 // A count is how many of something a plan says it does.
 type count struct {
-	noun string
-	n    float64
+	noun   string
+	n      float64
+	ranged bool // "pins 1 to 14"
 }
 
 // A pause is a time given to something in between.
@@ -168,12 +170,8 @@ func numeral(w *fact.Token) (float64, bool) {
 
 // counted notes numbers of things, and times given to something.
 func (r *reader) counted(words []fact.Token, qs []fact.Quantity) {
-	for i := 0; i+1 < len(words); i++ {
-		n, ok := numeral(&words[i])
-		if ok && telling(&words[i+1]) && words[i+1].Entity == 0 && !words[i].Negated && len(r.t.counts) < maxValues {
-			r.t.counts = append(r.t.counts, count{stem(words[i+1].Lemma), n})
-		}
-	}
+	r.t.counts = append(r.t.counts, counts(words)...)
+	r.t.counts = r.t.counts[:min(len(r.t.counts), maxValues)]
 	for _, q := range qs {
 		if q.Kind != quantity.Time || q.Relative {
 			continue
@@ -184,6 +182,28 @@ func (r *reader) counted(words []fact.Token, qs []fact.Quantity) {
 			}
 		}
 	}
+}
+
+// counts reads "fourteen dips", "2 oxygen cylinders" and "pins 1 to 14". The
+// noun is not parsed: each telling word behind a number may be it.
+func counts(words []fact.Token) []count {
+	const reach = 3
+	var out []count
+	for i := range words {
+		n, ok := numeral(&words[i])
+		if !ok || words[i].Negated {
+			continue
+		}
+		if i > 0 && i+2 < len(words) && strings.EqualFold(words[i+1].Text, "to") && telling(&words[i-1]) {
+			if last, ok := numeral(&words[i+2]); ok && last > n {
+				out = append(out, count{stem(words[i-1].Lemma), last - n + 1, true})
+			}
+		}
+		for k := i + 1; k < len(words) && k <= i+reach && telling(&words[k]) && words[k].Clause == words[i].Clause; k++ {
+			out = append(out, count{stem(words[k].Lemma), n, false})
+		}
+	}
+	return out
 }
 
 func near(w *fact.Token, q fact.Quantity, within int) bool {
@@ -285,6 +305,13 @@ func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, material
 		return
 	}
 	r.spends(words, qs, things)
+	if brings {
+		for _, c := range counts(words) {
+			if r.site.counted[c.noun] && len(r.t.doses) < maxDoses {
+				r.t.doses = append(r.t.doses, dose{noun: c.noun, v: c.n, things: slices.Clone(things)})
+			}
+		}
+	}
 	for _, q := range qs {
 		if !brings || !additive(q.Kind) || q.Readings[0] <= 0 || len(r.t.doses) >= maxDoses { // "a further 8 L" is an amount like another
 			continue

@@ -30,6 +30,7 @@ type Site struct {
 	counters  []counter // counts that need a pause in between
 	bounds    []bound   // single limits, for values that creep towards them
 	sensors   map[string]bool
+	counted   map[string]bool // stems of what is limited by number
 	release   map[string]bool // people who may release data
 }
 
@@ -42,6 +43,8 @@ type limit struct {
 	words     []string
 	zones     []string
 	period    time.Duration // over which it counts; 0: what is there at one time
+	nouns     []string      // stems of what is only counted
+	each      bool          // "per batch": it holds for each thing with a name
 }
 
 // A counter is "after every n dips dry 60 s".
@@ -51,6 +54,7 @@ type counter struct {
 	every   float64
 	pause   string
 	seconds float64
+	thing   string // robot or device that it is about, "" not named
 }
 
 // A bound is one number that the site states of a kind, with the words around
@@ -89,7 +93,7 @@ func Prose(p *site.Site) *plan.Plan {
 
 // NewSite reads the limits out of a profile and the facts of its prose.
 func NewSite(p *site.Site, prose *fact.Set, c Chemistry) *Site {
-	s := &Site{profile: p, chemistry: c, sensors: map[string]bool{}, release: map[string]bool{}}
+	s := &Site{profile: p, chemistry: c, sensors: map[string]bool{}, counted: map[string]bool{}, release: map[string]bool{}}
 	if prose != nil {
 		r := reader{site: s, facts: prose, t: &trace{}}
 		for i := range prose.Texts {
@@ -141,10 +145,17 @@ func (s *Site) read(r *reader, text *fact.Text, words []fact.Token) {
 		}
 		s.bounds = append(s.bounds, bound{raw, q.Kind, q.Readings[0], about, ""})
 		if cumulative(q, words) {
-			s.caps = append(s.caps, limit{raw, q.Kind, q.Readings[0], materials, names, zones, period(words)})
+			s.caps = append(s.caps, limit{text: raw, kind: q.Kind, most: q.Readings[0], materials: materials, words: names, zones: zones, period: period(words)})
 		}
 	}
-	s.counter(words, qs, raw)
+	s.number(words, zones, raw)
+	thing := ""
+	for i := range words {
+		if k := r.kind(&words[i]); thing == "" && (k == "robot" || k == "device") {
+			thing = r.name(&words[i])
+		}
+	}
+	s.counter(words, qs, raw, thing)
 }
 
 // cumulative reports a number that holds for a sum: an amount that is at most
@@ -176,8 +187,37 @@ func period(words []fact.Token) time.Duration {
 	return 0
 }
 
+// number reads "at most 600 vials", and "oxygen cylinders …, max 4".
+func (s *Site) number(words []fact.Token, zones []string, raw string) {
+	for i := 1; i < len(words); i++ {
+		n, ok := numeral(&words[i])
+		before := strings.ToLower(words[i-1].Text)
+		if !ok || n < 2 || !(before == "max" || before == "most" || before == "maximum") {
+			continue
+		}
+		var nouns []string
+		if k := i + 1; k < len(words) && words[k].Class != fact.Number && telling(&words[k]) {
+			if _, unit := quantity.ReadArg("x_"+words[k].Lemma, n); quantity.UnitOf("x_"+words[k].Lemma) != "" && unit {
+				continue // a quantity with a unit is not a number of things
+			}
+			nouns = []string{stem(words[k].Lemma)}
+		} else if k == len(words) { // the number stands last: what comes first is counted
+			for j := 0; j < i && j < 3 && telling(&words[j]); j++ {
+				nouns = append(nouns, stem(words[j].Lemma))
+			}
+		}
+		if len(nouns) == 0 {
+			continue
+		}
+		for _, noun := range nouns {
+			s.counted[noun] = true
+		}
+		s.caps = append(s.caps, limit{text: raw, most: n, zones: zones, nouns: nouns[len(nouns)-1:], each: said(words, "per", "each")})
+	}
+}
+
 // counter reads "pause … after every n things".
-func (s *Site) counter(words []fact.Token, qs []fact.Quantity, raw string) {
+func (s *Site) counter(words []fact.Token, qs []fact.Quantity, raw, thing string) {
 	for i := 0; i+2 < len(words); i++ {
 		n, ok := numeral(&words[i+1])
 		if !ok || n < 2 || !slices.Contains([]string{"every", "each"}, strings.ToLower(words[i].Text)) || !telling(&words[i+2]) {
@@ -189,7 +229,7 @@ func (s *Site) counter(words []fact.Token, qs []fact.Quantity, raw string) {
 			}
 			for k := i; k >= 0; k-- { // what the time is for stands just before it
 				if w := &words[k]; w.End <= q.At.Start && telling(w) && w.Entity == 0 {
-					s.counters = append(s.counters, counter{raw, stem(words[i+2].Lemma), n, stem(w.Lemma), q.Readings[0]})
+					s.counters = append(s.counters, counter{raw, stem(words[i+2].Lemma), n, stem(w.Lemma), q.Readings[0], thing})
 					break
 				}
 			}

@@ -106,13 +106,15 @@ func (t *trace) same(o *trace) bool {
 func (t *trace) age(o *trace) time.Duration { return max(0, t.at.Sub(o.at)) }
 
 // undertaking returns the earlier plans, oldest first, that say they are about
-// the same as this one: the same goal from the same agent or person.
+// the same as this one: a goal that is alike from the same agent or person, or
+// the very same goal from anybody.
 func undertaking(t *trace, before []*trace, least float64) []*trace {
 	const most = 32
 	var out []*trace
 	for i := len(before) - 1; i >= 0 && len(out) < most; i-- {
 		b := before[i]
-		if b.runs() && t.same(b) && alike(t.goal, b.goal) >= least {
+		like := alike(t.goal, b.goal)
+		if b.runs() && (t.same(b) && like >= least || like == 1 && len(t.goal) >= 3) {
 			out = append(out, b)
 		}
 	}
