@@ -200,12 +200,22 @@ func (p *Pipeline) Prepare(ctx context.Context, s plan.Submission) (Prepared, er
 // cannot look has seen nothing to allow: it is an alarm of its own (C5).
 func (p *Pipeline) watch(ctx context.Context, out *Prepared, r Recall) {
 	r.Submission.ID = out.ID
-	alarms, err := p.Window.Observe(ctx, r)
+	alarms, err := observe(ctx, p.Window, r)
 	if err != nil {
 		out.Case.Faults = append(out.Case.Faults, "window: "+err.Error())
 		alarms = append(alarms, verdict.Alarm{Rule: RuleWindow, Message: "what earlier plans did could not be read"})
 	}
 	out.Case.Alarms = alarms
+}
+
+// observe asks the window; a panic in it is a fault like any other.
+func observe(ctx context.Context, w Window, r Recall) (alarms []verdict.Alarm, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("monitoring did not finish: %v", p)
+		}
+	}()
+	return w.Observe(ctx, r)
 }
 
 // know runs the knowledge stage; a panic in it is a fault like any other.

@@ -29,6 +29,10 @@ func (f fakeKnowledge) Know(in check.Input, _ []verdict.Finding) (pipeline.Known
 	return f(in)
 }
 
+type fakeWindow func(pipeline.Recall) ([]verdict.Alarm, error)
+
+func (f fakeWindow) Observe(_ context.Context, r pipeline.Recall) ([]verdict.Alarm, error) { return f(r) }
+
 type fakePanel func(context.Context, judge.Input) []verdict.Opinion
 
 func (f fakePanel) Convene(ctx context.Context, in judge.Input) []verdict.Opinion { return f(ctx, in) }
@@ -133,6 +137,20 @@ func TestC06_EveryBrokenStageKeepsThePlan(t *testing.T) {
 		},
 		"knowledge panics": func(p *pipeline.Pipeline) {
 			p.Sites["lab"].Knowledge = fakeKnowledge(func(check.Input) (pipeline.Known, error) { panic("nil map") })
+		},
+		"monitoring fails": func(p *pipeline.Pipeline) {
+			p.Window = fakeWindow(func(pipeline.Recall) ([]verdict.Alarm, error) { return nil, errors.New("damaged") })
+		},
+		"monitoring panics": func(p *pipeline.Pipeline) {
+			p.Window = fakeWindow(func(pipeline.Recall) ([]verdict.Alarm, error) { panic("nil map") })
+		},
+		"monitoring alarms": func(p *pipeline.Pipeline) {
+			p.Window = fakeWindow(func(r pipeline.Recall) ([]verdict.Alarm, error) {
+				if r.Submission.ID == "" || r.Facts == nil || r.Site == nil {
+					panic("a plan without its decision, facts or site")
+				}
+				return []verdict.Alarm{{Rule: "WIN-X", Message: "with d-0", Plans: []string{"d-0"}}}, nil
+			})
 		},
 		"no judge": func(p *pipeline.Pipeline) {
 			p.Panel = fakePanel(func(context.Context, judge.Input) []verdict.Opinion { return nil })
