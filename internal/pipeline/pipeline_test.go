@@ -31,7 +31,9 @@ func (f fakeKnowledge) Know(in check.Input, _ []verdict.Finding) (pipeline.Known
 
 type fakeWindow func(pipeline.Recall) ([]verdict.Alarm, error)
 
-func (f fakeWindow) Observe(_ context.Context, r pipeline.Recall) ([]verdict.Alarm, error) { return f(r) }
+func (f fakeWindow) Observe(_ context.Context, r pipeline.Recall) ([]verdict.Alarm, error) {
+	return f(r)
+}
 
 type fakePanel func(context.Context, judge.Input) []verdict.Opinion
 
