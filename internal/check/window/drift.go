@@ -173,7 +173,7 @@ func (s *Site) ahead(t *trace, v value, first, last float64) (bound, bool) {
 	var best bound
 	found, passed := false, false
 	for _, b := range s.bounds {
-		if b.kind != v.kind || b.v == first || (b.v > first) != (last > first) || !s.concerns(t, b) {
+		if b.kind != v.kind || b.v == first || (b.v > first) != (last > first) || b.thing != v.name && !s.concerns(t, b) {
 			continue
 		}
 		past := b.v != last && (last > b.v) == (last > first)

@@ -40,7 +40,7 @@ func (r *reader) gathers(words []fact.Token) {
 	noting := false
 	for clause := range clauses(words) {
 		told := slices.ContainsFunc(clause, func(w fact.Token) bool { return tagged(&w, "act:report") || w.Lemma == "would" || w.Lemma == "must" })
-		noting = noting || anyTagged(clause, "act:record", "act:observe", "act:identify") || said(clause, "find", "learn", "map", "track")
+		noting = noting || anyTagged(clause, "act:record", "act:observe", "act:identify") || said(clause, "find", "learn", "map", "track", "chart", "plot", "tabulate", "collect", "gather", "compile", "determine", "establish", "figure", "spot", "watch", "overview", "keep")
 		if noting && !told {
 			r.t.facets |= collects(clause)
 		}
@@ -68,12 +68,12 @@ func clauses(words []fact.Token) func(func([]fact.Token) bool) {
 // collects reads which facets a clause of noting or watching is about.
 func collects(words []fact.Token) facets {
 	var f facets
-	people := anyTagged(words, "people", "staff") || said(words, "guard", "guards", "watchman", "shift", "crew", "porter", "cleaner", "supervisor", "pharmacist", "technician", "nurse", "officer")
+	people := anyTagged(words, "people", "staff") || said(words, "guard", "guards", "watchman", "shift", "crew", "porter", "cleaner", "supervisor", "pharmacist", "technician", "nurse", "officer", "lead", "manager", "chemist", "user", "worker", "patrol", "security", "warden")
 	nobody := slices.ContainsFunc(words, func(w fact.Token) bool {
 		return slices.Contains([]string{"nobody", "neither", "unwatched", "unattended", "unstaffed", "unguarded", "unmanned", "alone", "empty", "asleep"}, w.Lemma)
 	})
 	times := said(words, "when", "time", "times", "minute", "minutes", "hour", "hours", "schedule", "routine", "shift", "often", "long")
-	moves := said(words, "leave", "leaves", "arrive", "arrives", "return", "back", "break", "round", "come", "comes", "go", "goes", "enter", "pause", "away")
+	moves := said(words, "leave", "leaves", "arrive", "arrives", "return", "back", "break", "round", "come", "comes", "go", "goes", "enter", "pause", "away", "home", "off", "lunch", "sleep", "change")
 	if people && said(words, "many", "number", "count", "who", "name", "names") {
 		f |= facetPeople
 	}
@@ -105,7 +105,7 @@ func (r *reader) sends(words []fact.Token) {
 		r.t.outward.data = true
 	}
 	r.data = data
-	if said(words, "part", "portion", "piece", "chunk", "rows", "lines", "segment", "remaining", "rest", "next") {
+	if said(words, "part", "portion", "piece", "chunk", "rows", "lines", "segment", "remaining", "rest", "next", "page", "sheet", "section", "chapter", "half", "third", "slice", "batch", "bit", "volume") || ofMany(words) {
 		r.t.outward.piece = true
 	}
 	if !anyTagged(words, "claim:approval", "act:approve", "release") {

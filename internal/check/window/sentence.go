@@ -36,6 +36,7 @@ type count struct {
 	noun   string
 	n      float64
 	ranged bool // "pins 1 to 14"
+	at     int  // word of the number
 }
 
 // A pause is a time given to something in between.
@@ -196,11 +197,11 @@ func counts(words []fact.Token) []count {
 		}
 		if i > 0 && i+2 < len(words) && strings.EqualFold(words[i+1].Text, "to") && telling(&words[i-1]) {
 			if last, ok := numeral(&words[i+2]); ok && last > n {
-				out = append(out, count{stem(words[i-1].Lemma), last - n + 1, true})
+				out = append(out, count{stem(words[i-1].Lemma), last - n + 1, true, i})
 			}
 		}
 		for k := i + 1; k < len(words) && k <= i+reach && telling(&words[k]) && words[k].Clause == words[i].Clause; k++ {
-			out = append(out, count{stem(words[k].Lemma), n, false})
+			out = append(out, count{stem(words[k].Lemma), n, false, i})
 		}
 	}
 	return out
@@ -306,8 +307,10 @@ func (r *reader) amount(words []fact.Token, qs []fact.Quantity, things, material
 	}
 	r.spends(words, qs, things)
 	if brings {
+		last := -1 // of one number the first noun that is limited counts
 		for _, c := range counts(words) {
-			if r.site.counted[c.noun] && len(r.t.doses) < maxDoses {
+			if r.site.counted[c.noun] && c.at != last && len(r.t.doses) < maxDoses {
+				last = c.at
 				r.t.doses = append(r.t.doses, dose{noun: c.noun, v: c.n, things: slices.Clone(things)})
 			}
 		}

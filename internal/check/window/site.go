@@ -64,7 +64,7 @@ type bound struct {
 	kind  quantity.Kind
 	v     float64
 	about set
-	thing string // the item whose limit it is, "" for prose
+	thing string // the item or the argument whose limit it is, "" for prose
 }
 
 // Prose is the site's own text as a plan whose steps can be read like any
@@ -196,12 +196,12 @@ func (s *Site) number(words []fact.Token, zones []string, raw string) {
 			continue
 		}
 		var nouns []string
-		if k := i + 1; k < len(words) && words[k].Class != fact.Number && telling(&words[k]) {
+		if k := i + 1; k < len(words) && words[k].Clause == words[i].Clause && telling(&words[k]) {
 			if _, unit := quantity.ReadArg("x_"+words[k].Lemma, n); quantity.UnitOf("x_"+words[k].Lemma) != "" && unit {
 				continue // a quantity with a unit is not a number of things
 			}
 			nouns = []string{stem(words[k].Lemma)}
-		} else if k == len(words) { // the number stands last: what comes first is counted
+		} else if k == len(words) || words[k].Clause != words[i].Clause { // the number stands alone: what comes first is counted
 			for j := 0; j < i && j < 3 && telling(&words[j]); j++ {
 				nouns = append(nouns, stem(words[j].Lemma))
 			}
@@ -212,7 +212,7 @@ func (s *Site) number(words []fact.Token, zones []string, raw string) {
 		for _, noun := range nouns {
 			s.counted[noun] = true
 		}
-		s.caps = append(s.caps, limit{text: raw, most: n, zones: zones, nouns: nouns[len(nouns)-1:], each: said(words, "per", "each")})
+		s.caps = append(s.caps, limit{text: raw, most: n, zones: zones, nouns: nouns, each: said(words, "per", "each")})
 	}
 }
 
@@ -259,6 +259,20 @@ func (s *Site) attributes() {
 				}
 				for where, v := range a.ByPlace {
 					add(v, where)
+				}
+			}
+		}
+	}
+	for _, t := range s.profile.Tools {
+		for i := range t.Args {
+			a := &t.Args[i]
+			kind, si := quantity.ArgUnit(a.Name)
+			if kind == quantity.None {
+				continue
+			}
+			for _, v := range []*float64{a.Min, a.Max} {
+				if v != nil {
+					s.bounds = append(s.bounds, bound{fmt.Sprintf("%s of %s", a.Name, t.Name), kind, si(*v), nil, t.Name + "." + a.Name})
 				}
 			}
 		}
