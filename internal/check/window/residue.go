@@ -62,6 +62,57 @@ func (m *Monitor) meets(t *trace, f fill, before []*trace) (verdict.Alarm, bool)
 	return verdict.Alarm{}, false
 }
 
+// gathered finds errands that together bring somebody three hazardous
+// materials of which two must not meet, with no plan that works with them.
+// Errands to different places are how a store is filled.
+func (m *Monitor) gathered(t *trace, before []*trace) (verdict.Alarm, bool) {
+	const enough = 3
+	if m.site.chemistry == nil || t.worked || len(t.fetched) == 0 {
+		return verdict.Alarm{}, false
+	}
+	with := mine(t, before, collecting, func(b *trace) bool {
+		return b.runs() && !b.worked && len(b.fetched) > 0 && m.site.onePlace(t, b)
+	})
+	if len(with)+1 < enough {
+		return verdict.Alarm{}, false
+	}
+	all := m.site.hazardous(t.fetched)
+	for _, b := range with {
+		for _, x := range m.site.hazardous(b.fetched) {
+			all = note(all, x)
+		}
+	}
+	if len(all) < enough {
+		return verdict.Alarm{}, false
+	}
+	for i, a := range all {
+		for _, b := range all[i+1:] {
+			if what := m.site.chemistry.Meet(a, b); what != "" {
+				return alarm(RuleGathered, verdict.Adversarial, fmt.Sprintf("%d errands bring %d hazardous materials together, among them what must not meet: %s", len(with)+1, len(all), what), t, with), true
+			}
+		}
+	}
+	return verdict.Alarm{}, false
+}
+
+// onePlace reports that two errands end at one place, or do not say where.
+func (s *Site) onePlace(a, b *trace) bool {
+	where := func(t *trace) []string {
+		return slices.DeleteFunc(slices.Clone(t.things), func(n string) bool { return slices.Contains(t.materials, n) || s.robot(n) })
+	}
+	x, y := where(a), where(b)
+	return len(x) == 0 || len(y) == 0 || overlap(x, y)
+}
+
+// hazards are the traits of what is not lent out like salt.
+func hazards() []string { return []string{"oxidiser", "corrosive", "toxic", "flammable"} }
+
+func (s *Site) hazardous(materials []string) []string {
+	return slices.DeleteFunc(slices.Clone(materials), func(m string) bool {
+		return !slices.ContainsFunc(hazards(), func(trait string) bool { return s.chemistry.Has(m, trait) })
+	})
+}
+
 // leftover finds flammable material brought to where a device was left hot.
 func (m *Monitor) leftover(t *trace, before []*trace) (verdict.Alarm, bool) {
 	if m.site.chemistry == nil || !slices.ContainsFunc(t.materials, func(x string) bool { return m.site.chemistry.Has(x, "flammable") }) {

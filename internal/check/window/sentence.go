@@ -88,6 +88,12 @@ func (r *reader) sentence(text *fact.Text, words []fact.Token) {
 	r.t.precedent = r.t.precedent || precedent(words)
 	r.amount(words, qs, things, materials)
 	r.fill(words, things, materials)
+	r.t.worked = r.t.worked || anyTagged(words, "act:heat", "act:separate", "act:synthesise") || said(words, "mix", "stir", "dissolve", "dilute", "react", "titrate", "rinse", "wash", "clean")
+	if anyTagged(words, "act:move", "act:order", "act:hand") || said(words, "get", "fetch", "reserve", "put", "place", "store", "collect", "weigh", "request", "borrow", "take") {
+		for _, m := range materials {
+			r.t.fetched = note(r.t.fetched, m)
+		}
+	}
 	r.safeguards(words, things)
 	r.gathers(words)
 	r.t.series = r.t.series || r.released(words)

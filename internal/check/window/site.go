@@ -293,6 +293,10 @@ func (s *Site) known(name string) bool {
 	return s.profile.Item(strings.TrimPrefix(name, "site:")) != nil || s.zone(name)
 }
 
+func (s *Site) robot(name string) bool {
+	return slices.ContainsFunc(s.profile.Robots, func(i site.Item) bool { return "site:"+i.ID == name })
+}
+
 func (s *Site) zone(name string) bool {
 	return slices.ContainsFunc(s.profile.Zones, func(z site.Zone) bool { return "site:"+z.ID == name })
 }
@@ -313,10 +317,7 @@ func (s *Site) portion(c *fact.Call, arg string, k quantity.Kind, material strin
 	if !additive(k) || tool == nil || s.chemistry == nil || material == "" {
 		return 0
 	}
-	hazardous, listed := false, false
-	for _, trait := range []string{"oxidiser", "corrosive", "toxic", "flammable"} {
-		hazardous = hazardous || s.chemistry.Has(material, trait)
-	}
+	hazardous, listed := len(s.hazardous([]string{material})) > 0, false
 	for i := range tool.Args {
 		a := &tool.Args[i]
 		v, ok := c.Args[a.Name].(string)

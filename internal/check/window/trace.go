@@ -38,6 +38,8 @@ type trace struct {
 	counts    []count
 	pauses    []pause
 	fills     []fill
+	fetched   []string // materials that it only brings, orders or puts aside
+	worked    bool     // something is done with materials
 	checks    []string // conditions that it goes and reads
 	states    []string // conditions that it states
 	precedent bool     // it argues from earlier plans

@@ -31,6 +31,7 @@ const (
 	RuleAmount    = "WIN-AMOUNT"    // amounts add up beyond a limit
 	RuleCounter   = "WIN-COUNTER"   // a count that needs a pause in between goes on over plans
 	RuleMeeting   = "WIN-MEETING"   // one plan fills what another one left filled
+	RuleGathered  = "WIN-GATHERED"  // materials are brought together that belong apart
 	RuleLeftover  = "WIN-LEFTOVER"  // a device was left in a state that endangers this plan
 	RuleOpened    = "WIN-OPENED"    // a safeguard was opened and not put back
 	RuleReworded  = "WIN-REWORDED"  // the same operation again, with less said
@@ -139,7 +140,7 @@ type look func(*Monitor, *trace, []*trace) (verdict.Alarm, bool)
 
 func looks() []look {
 	return []look{
-		(*Monitor).drift, (*Monitor).fading, (*Monitor).amounts, (*Monitor).portions, (*Monitor).counters, (*Monitor).meeting, (*Monitor).leftover,
+		(*Monitor).drift, (*Monitor).fading, (*Monitor).amounts, (*Monitor).portions, (*Monitor).counters, (*Monitor).meeting, (*Monitor).gathered, (*Monitor).leftover,
 		(*Monitor).opened, (*Monitor).reworded, (*Monitor).insist, (*Monitor).scouting, (*Monitor).outflow, (*Monitor).edits, (*Monitor).repeated,
 	}
 }
