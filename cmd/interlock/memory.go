@@ -192,7 +192,9 @@ func (eng *engine) recordedPlan(ctx context.Context, r *record.Reader, decision,
 		return plan.Submission{}, nil, err
 	}
 	s := plan.Submission{ID: decision, Plan: p, Requester: d.Received.Requester, Agent: d.Received.Agent, Received: at}
-	known, err := st.Knowledge.Know(check.Input{Plan: p, Site: st.Profile, State: st.State(), Now: at}, nil)
+	in := st.Input(p, at)
+	report, _ := check.Run(st.Checks, in) // what knowledge reads beside the plan; a check that fails leaves less to resemble
+	known, err := st.Knowledge.Know(in, report.Findings)
 	return s, known.Facts, err
 }
 
