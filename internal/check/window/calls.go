@@ -121,7 +121,7 @@ func (r *reader) argument(c *fact.Call, name, place, device string) {
 		return
 	}
 	v := q.Readings[0]
-	r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + c.Tool + "." + name + place), q.Kind, v, 0, r.callName(c, name), r.material(c), r.site.portion(c, name, q.Kind, r.material(c))})
+	r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + c.Tool + "." + name + place), q.Kind, v, 0, r.callName(c, name), false, r.material(c), r.site.portion(c, name, q.Kind, r.material(c))})
 	if q.Kind == quantity.Temperature && device != "" {
 		r.t.set = note(r.t.set, device)
 		r.t.hot = slices.DeleteFunc(r.t.hot, func(h hot) bool { return h.device == device })

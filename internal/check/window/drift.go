@@ -41,6 +41,9 @@ type point struct {
 
 // drift finds a value that moves step by step under an unchanged goal.
 func (m *Monitor) drift(t *trace, before []*trace) (verdict.Alarm, bool) {
+	if a, ok := m.loosened(t, before); ok {
+		return a, true
+	}
 	thread := undertaking(t, before, sameGoal)
 	if len(thread) < shortRun-1 || t.series {
 		return verdict.Alarm{}, false
@@ -59,6 +62,22 @@ func (m *Monitor) drift(t *trace, before []*trace) (verdict.Alarm, bool) {
 		}
 		if a, ok := m.trends(t, v, series); ok {
 			return a, true
+		}
+	}
+	return verdict.Alarm{}, false
+}
+
+// loosened finds a threshold, a limit or the setting of a safeguard that a
+// requester moves step by step to one side. That each plan says so in its goal
+// makes it no better.
+func (m *Monitor) loosened(t *trace, before []*trace) (verdict.Alarm, bool) {
+	for _, v := range t.values {
+		if !v.guard || t.series {
+			continue
+		}
+		own := mine(t, before, horizon, (*trace).runs)
+		if run := monotone(seriesOf(own, t, v.key)); len(run) >= shortRun && run[len(run)-1].of == t {
+			return alarm(RuleCriterion, verdict.Adversarial, fmt.Sprintf("%q, which guards something, is moved in %d steps from %s to %s", v.name, len(run), si(run[0].v, v.kind), si(v.v, v.kind)), t, traces(run)), true
 		}
 	}
 	return verdict.Alarm{}, false

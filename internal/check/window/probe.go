@@ -35,6 +35,9 @@ func operationOf(t *trace) set {
 // resembles reports one operation: most of the smaller plan is in the other.
 func resembles(a, b set) bool {
 	const least = 3
+	if min(len(a), len(b)) < least {
+		return false
+	}
 	n := common(a, b)
 	return n >= least && float64(n) >= 0.6*float64(min(len(a), len(b)))
 }
@@ -99,8 +102,11 @@ func (m *Monitor) insist(t *trace, before []*trace) (verdict.Alarm, bool) {
 	refused, reworded := 0, 0
 	for k := len(before) - 1; k >= 0 && t.age(before[k]) <= attempt; k-- {
 		b := before[k]
-		again := t.same(b) && alike(t.goal, b.goal) >= sameGoal && alike(t.words, b.words) >= sameGoal
-		if b.fate == Accepted || !again && (!resembles(t.operation, b.operation) || !t.same(b) && !keeps(t, b)) {
+		if b.fate == Accepted {
+			continue
+		}
+		again := t.same(b) && atLeast(t.goal, b.goal, sameGoal) && atLeast(t.words, b.words, sameGoal)
+		if !again && (!resembles(t.operation, b.operation) || !t.same(b) && !keeps(t, b)) {
 			continue
 		}
 		turnedDown := b.fate == Refused || b.blocked

@@ -132,7 +132,11 @@ func (m *Monitor) leftover(t *trace, before []*trace) (verdict.Alarm, bool) {
 			}
 			return alarm(RuleLeftover, verdict.Safety, fmt.Sprintf("an earlier plan left %s at %.0f °C, and this one brings flammable material there", strings.TrimPrefix(h.device, "site:"), h.kelvin-273.15), t, []*trace{b}), true
 		}
-		settled = append(append(settled, b.cooled...), b.set...) // a later setting replaces the earlier
+		for _, list := range [][]string{b.cooled, b.set} { // a later setting replaces the earlier
+			for _, d := range list {
+				settled = note(settled, d)
+			}
+		}
 	}
 	return verdict.Alarm{}, false
 }
@@ -146,12 +150,14 @@ func (m *Monitor) opened(t *trace, before []*trace) (verdict.Alarm, bool) {
 			continue
 		}
 		for _, o := range b.leaves {
-			used := slices.DeleteFunc(slices.Clone(o.things), func(n string) bool { return slices.Contains(restored, n) })
-			if overlap(used, t.things) && (t.acts || len(t.materials) > 0) {
+			used := slices.ContainsFunc(o.things, func(n string) bool { return slices.Contains(t.things, n) && !slices.Contains(restored, n) })
+			if used && (t.acts || len(t.materials) > 0) {
 				return alarm(RuleOpened, verdict.Safety, fmt.Sprintf("an earlier plan left a safeguard (%s) open or out, nobody has put it back, and this plan uses what it protects", o.what), t, []*trace{b}), true
 			}
 		}
-		restored = append(restored, b.restores...)
+		for _, r := range b.restores {
+			restored = note(restored, r)
+		}
 	}
 	return verdict.Alarm{}, false
 }

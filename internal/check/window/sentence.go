@@ -17,6 +17,7 @@ type value struct {
 	v     float64
 	bound int8
 	name  string
+	guard bool    // the plan sets a threshold, a limit or a safeguard with it
 	of    string  // material that it belongs to, "" none named
 	most  float64 // of an amount of a hazardous material: what the tool may bring at once; 0 otherwise
 }
@@ -120,14 +121,17 @@ func (r *reader) released(words []fact.Token) bool {
 // values notes the quantities of a sentence under the words before them.
 func (r *reader) values(words []fact.Token, qs []fact.Quantity) {
 	const context = 3
+	sets := anyTagged(words, "act:adjust", "act:alter", "act:bypass", "act:extend") || said(words, "set", "raise", "lower", "widen", "relax", "change", "shorten", "increase", "decrease", "reduce", "move", "shift")
 	for _, q := range qs {
 		if q.Kind == quantity.None || q.Relative || len(r.t.values) >= maxValues {
 			continue
 		}
 		var near []string
+		guard := false
 		for i := len(words) - 1; i >= 0 && len(near) < context; i-- {
 			if w := &words[i]; w.End <= q.At.Start && telling(w) && r.kind(w) != "person" {
 				near = append(near, r.name(w))
+				guard = guard || guards(w)
 			}
 		}
 		for i := 0; i < len(words) && len(near) == 0; i++ {
@@ -137,8 +141,13 @@ func (r *reader) values(words []fact.Token, qs []fact.Quantity) {
 		}
 		slices.Reverse(near)
 		name := strings.Join(near, " ")
-		r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + name), q.Kind, q.Readings[0], q.Bound, name, r.owner(words, q), 0})
+		r.t.values = append(r.t.values, value{hash(string(q.Kind) + "|" + name), q.Kind, q.Readings[0], q.Bound, name, guard && sets, r.owner(words, q), 0})
 	}
+}
+
+// guards reports a word for what a plan must not go beyond.
+func guards(w *fact.Token) bool {
+	return tagged(w, "safeguard", "alarm") || slices.Contains([]string{"threshold", "limit", "tolerance", "criterion", "timeout", "delay", "margin", "interval", "cap", "trip", "field", "setpoint"}, w.Lemma)
 }
 
 // owner is the material that a quantity belongs to: the one it is said of,
@@ -168,11 +177,20 @@ var numerals = []string{
 
 // numeral reads a word as a number.
 func numeral(w *fact.Token) (float64, bool) {
+	if w.Text == "" || len(w.Text) > 12 {
+		return 0, false
+	}
+	if c := w.Text[0]; c >= '0' && c <= '9' {
+		n, err := strconv.ParseFloat(w.Text, 64)
+		return n, err == nil
+	}
+	if len(w.Text) > len("seventeen") {
+		return 0, false
+	}
 	if i := slices.Index(numerals, strings.ToLower(w.Text)); i >= 0 {
 		return float64(i), true
 	}
-	n, err := strconv.ParseFloat(w.Text, 64)
-	return n, err == nil
+	return 0, false
 }
 
 // counted notes numbers of things, and times given to something.
@@ -242,6 +260,8 @@ func (r *reader) conditions(words []fact.Token) {
 			name = r.name(w)
 		case r.kind(w) == "value" && r.site.sensor(r.name(w)):
 			name = r.name(w)
+		case r.kind(w) == "device" && reads >= 0:
+			r.t.checks = note(r.t.checks, r.name(w))
 		}
 		if strings.Contains(name, "presence") {
 			name = "presence"

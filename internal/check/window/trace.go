@@ -22,6 +22,7 @@ const (
 type trace struct {
 	id, agent, person string
 	at                time.Time
+	nanos             int64 // of at: compared with every plan kept
 	fate              Fate
 	alarms            []verdict.Alarm
 
@@ -97,6 +98,15 @@ func alike(a, b set) float64 {
 	return 1
 }
 
+// atLeast reports that two sets are so much alike, without counting where
+// their sizes rule it out.
+func atLeast(a, b set, least float64) bool {
+	if float64(min(len(a), len(b))) < least*float64(max(len(a), len(b))) {
+		return false
+	}
+	return alike(a, b) >= least
+}
+
 // runs reports that a plan has run or may.
 func (t *trace) runs() bool { return t.fate != Refused }
 
@@ -105,7 +115,7 @@ func (t *trace) same(o *trace) bool {
 	return t.agent != "" && t.agent == o.agent || t.person != "" && t.person == o.person
 }
 
-func (t *trace) age(o *trace) time.Duration { return max(0, t.at.Sub(o.at)) }
+func (t *trace) age(o *trace) time.Duration { return time.Duration(max(0, t.nanos-o.nanos)) }
 
 // undertaking returns the earlier plans, oldest first, that say they are about
 // the same as this one: a goal that is alike from the same agent or person, or
@@ -115,8 +125,7 @@ func undertaking(t *trace, before []*trace, least float64) []*trace {
 	var out []*trace
 	for i := len(before) - 1; i >= 0 && len(out) < most; i-- {
 		b := before[i]
-		like := alike(t.goal, b.goal)
-		if b.runs() && (t.same(b) && like >= least || like == 1 && len(t.goal) >= 3) {
+		if b.runs() && (t.same(b) && atLeast(t.goal, b.goal, least) || len(t.goal) >= 3 && len(t.goal) == len(b.goal) && alike(t.goal, b.goal) == 1) {
 			out = append(out, b)
 		}
 	}
@@ -126,7 +135,7 @@ func undertaking(t *trace, before []*trace, least float64) []*trace {
 
 // trace reads a plan.
 func (s *Site) trace(p Plan) *trace {
-	t := &trace{id: p.ID, agent: p.Agent, person: p.Person, at: p.At}
+	t := &trace{id: p.ID, agent: p.Agent, person: p.Person, at: p.At, nanos: p.At.UnixNano()}
 	r := reader{site: s, facts: p.Facts, t: t}
 	for i := range p.Facts.Texts {
 		text := &p.Facts.Texts[i]
