@@ -32,16 +32,7 @@ func (c *evalPlansCmd) Run(e *env) error {
 	if err != nil {
 		return badInput(err)
 	}
-	flags := engineFlags{Site: c.Sites, Config: c.Config}
-	cfg, _, err := flags.load(e)
-	if err != nil {
-		return badInput(err)
-	}
-	if err := c.apply(cfg); err != nil {
-		return badInput(err)
-	}
-	// No store: an evaluation remembers nothing and leaves nothing behind.
-	eng, err := newEngine(e, engineOptions{Site: c.Sites, Config: cfg, Panel: c.panelFlags})
+	eng, err := evalEngine(e, c.Sites, c.Config, c.panelFlags)
 	if err != nil {
 		return badInput(err)
 	}
