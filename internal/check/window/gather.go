@@ -99,10 +99,11 @@ func collects(words []fact.Token) facets {
 // sends notes data that go to somebody outside.
 func (r *reader) sends(words []fact.Token) {
 	data := anyTagged(words, "data:raw", "data:personal", "record", "bio:human") || said(words, "row", "rows", "table", "list", "results", "file", "files", "map", "sequence", "recipe", "design", "drawing", "protocol")
-	out := anyTagged(words, "party:outside", "flow:out", "network") || said(words, "outside", "external")
 	meant := data || r.data && said(words, "it", "them", "this", "these", "that")
-	if meant && out && (anyTagged(words, "act:send", "act:report", "act:hand") || said(words, "message", "mail", "copy")) {
-		r.t.outward.data = true
+	for clause := range clauses(words) {
+		if meant && goesOut(clause) {
+			r.t.outward.data = true
+		}
 	}
 	r.data = data
 	if said(words, "part", "portion", "piece", "chunk", "rows", "lines", "segment", "remaining", "rest", "next", "page", "sheet", "section", "chapter", "half", "third", "slice", "batch", "bit", "volume") || ofMany(words) {
@@ -121,16 +122,37 @@ func (r *reader) sends(words []fact.Token) {
 // unnamed stands for records that a plan does not name.
 const unnamed = "records"
 
+// goesOut reports a clause that hands something to somebody outside: the one
+// stands behind the verb, after "to" or "with".
+func goesOut(clause []fact.Token) bool {
+	sends, to := false, false
+	for i := range clause {
+		w := &clause[i]
+		switch low := strings.ToLower(w.Text); {
+		case to && (tagged(w, "party:outside", "flow:out", "network") || low == "outside" || low == "external"):
+			return true
+		case tagged(w, "act:send", "act:report", "act:hand") || low == "message" || low == "copy":
+			sends = true
+		case sends && (low == "to" || low == "with" || low == "into" || low == "at" || low == "for"):
+			to = true
+		}
+	}
+	return false
+}
+
 // changes notes a record that is changed rather than added to.
 func (r *reader) changes(words []fact.Token) {
-	if !anyTagged(words, "act:alter", "act:delete", "act:fabricate") && !said(words, "change", "swap") || len(r.t.edited) >= maxDoses {
+	if len(r.t.edited) >= maxDoses {
 		return
 	}
 	if slices.ContainsFunc(words, func(w fact.Token) bool { return w.Hedged || w.Quoted }) {
 		return
 	}
 	kept := said(words, "append", "keep", "kept", "stay", "stays", "add", "correction", "note", "unchanged", "original")
-	object := anyTagged(words, "record") || said(words, "run", "runs", "entry", "value", "page", "row")
+	object := false
+	for clause := range clauses(words) {
+		object = object || altersRecord(clause)
+	}
 	if !object || kept {
 		return
 	}
@@ -141,4 +163,28 @@ func (r *reader) changes(words []fact.Token) {
 		}
 	}
 	r.t.edited = note(r.t.edited, name)
+}
+
+// altersRecord reports a clause whose verb of changing has something recorded
+// close behind it, before the next thing is done.
+func altersRecord(clause []fact.Token) bool {
+	const reach = 6
+	if slices.ContainsFunc(clause, func(w fact.Token) bool { return slices.Contains(w.Tags, "neg") }) {
+		return false
+	}
+	for i := range clause {
+		if !tagged(&clause[i], "act:alter", "act:delete", "act:fabricate") && clause[i].Lemma != "change" && clause[i].Lemma != "swap" {
+			continue
+		}
+		for k := i + 1; k < len(clause) && k <= i+reach; k++ {
+			w := &clause[k]
+			if low := strings.ToLower(w.Text); low == "and" || low == "then" {
+				break
+			}
+			if tagged(w, "record") || slices.Contains([]string{"run", "entry", "value", "page", "row", "remark", "replicate", "well", "point", "score", "yield"}, w.Lemma) {
+				return true
+			}
+		}
+	}
+	return false
 }
