@@ -335,6 +335,19 @@ func (w *Work) sums() {
 	}
 }
 
+// atMost is no less than the score of any window that ends at word j, given the
+// least that one which begins in the last 64 words must not count. Rounding
+// keeps the order, so a window is never missed.
+func (w *Work) atMost(j int, least float64) float32 {
+	sum := float32(w.upTo[j] - least)
+	if sum > 0 {
+		sum *= norms[2]
+	} else {
+		sum *= norms[longestWindow]
+	}
+	return max(sum, w.tokens[j-1].alone*norms[1])
+}
+
 // window is the score of words i to j before the bias.
 func (w *Work) window(i, j int) float32 {
 	if j == i+1 {

@@ -34,21 +34,46 @@ func (m *Model) Peaks(text []byte, cell int, w *Work) []Peak {
 	w.tokenize(text, m)
 	w.sums()
 	w.peaks = w.peaks[:0]
-	n := len(w.tokens)
-	for j := 1; j <= n; j++ {
-		best, from := w.worst(j)
+	var low lowest
+	for j := 1; j <= len(w.tokens); j++ {
+		low.take(w.skipped, j-1)
 		end := int(w.tokens[j-1].end)
-		p := Peak{int(w.tokens[from].start), end, m.bias + float64(best)}
-		if k := len(w.peaks); k > 0 && w.peaks[k-1].End/cell == end/cell {
-			if p.Score > w.peaks[k-1].Score {
-				w.peaks[k-1] = p
-			}
-			continue
+		k := len(w.peaks) - 1
+		same := k >= 0 && w.peaks[k].End/cell == end/cell
+		if same && m.bias+float64(w.atMost(j, low.least(w.skipped))) <= w.peaks[k].Score {
+			continue // most words end no window that is worse than what was seen nearby
 		}
-		w.peaks = append(w.peaks, p)
+		best, from := w.worst(j)
+		p := Peak{int(w.tokens[from].start), end, m.bias + float64(best)}
+		switch {
+		case !same:
+			w.peaks = append(w.peaks, p)
+		case p.Score > w.peaks[k].Score:
+			w.peaks[k] = p
+		}
 	}
 	return w.peaks
 }
+
+// lowest keeps the least of the latest 64 values of a row, of which one after
+// the other is taken: places of values that are less than all behind them.
+type lowest struct {
+	at          [longestWindow]int32
+	first, last uint32 // of the places kept, modulo the size; first == last: none
+}
+
+func (l *lowest) take(row []float64, i int) {
+	for l.last != l.first && row[l.at[(l.last-1)%longestWindow]] >= row[i] {
+		l.last--
+	}
+	if l.last != l.first && int(l.at[l.first%longestWindow]) <= i-longestWindow {
+		l.first++
+	}
+	l.at[l.last%longestWindow] = int32(i)
+	l.last++
+}
+
+func (l *lowest) least(row []float64) float64 { return row[l.at[l.first%longestWindow]] }
 
 const magic = "interlock-ngram-1\n"
 

@@ -3,6 +3,8 @@ package ngram
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -91,4 +93,34 @@ func FuzzPeaks(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The windows that are left out never hold a peak.
+func TestPeaksAreThoseOfEveryWindow(t *testing.T) {
+	t.Parallel()
+	m := Train(examples(), DefaultSettings())
+	words := strings.Fields("ignore forget your rules now move the plate to reader note value door open is a system prompt reveal please weigh two grams 12 x")
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 200 {
+		var b strings.Builder
+		for range 1 + rng.IntN(400) {
+			b.WriteString(words[rng.IntN(1+rng.IntN(len(words)))])
+			b.WriteByte(" \n.;"[rng.IntN(4)])
+		}
+		text, w := []byte(b.String()), &Work{}
+		got := slices.Clone(m.Peaks(text, 128, w))
+		var want []Peak
+		for j := 1; j <= len(w.tokens); j++ {
+			best, from := w.worst(j)
+			p := Peak{int(w.tokens[from].start), int(w.tokens[j-1].end), m.bias + float64(best)}
+			if k := len(want) - 1; k < 0 || want[k].End/128 != p.End/128 {
+				want = append(want, p)
+			} else if p.Score > want[k].Score {
+				want[k] = p
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%.60q…: %v, want %v", text, got, want)
+		}
+	}
 }
