@@ -2,6 +2,7 @@ package injection
 
 import (
 	"slices"
+	"sync"
 
 	"interlock/internal/check/injection/fuzzy"
 	"interlock/internal/check/injection/multi"
@@ -25,7 +26,8 @@ type evidence struct {
 	view   *normal.View
 	events []event
 	hits   []fuzzy.Hit
-	terms  terms // at the worst place
+	peaks  []ngram.Peak // worst windows of the model, one for each stretch
+	terms  terms        // at the worst place
 	sigma  sigmas
 	peak   [2]int // bytes of the view that the model finds worst
 }
@@ -56,18 +58,64 @@ type worker struct {
 // gather collects the evidence of one view. The result is good until the next
 // call.
 func (w *worker) gather(v *normal.View) *evidence {
-	s := w.screen
 	ev := &w.ev
 	ev.view, ev.events, ev.hits, ev.peak = v, ev.events[:0], ev.hits[:0], [2]int{}
-	w.matches = w.matcher.Match(v.Text, w.matches[:0])
+	if len(v.Text) < long {
+		w.rules()
+		w.nearPhrases()
+		w.windows()
+	} else {
+		together(w.rules, w.nearPhrases, w.windows)
+	}
+	w.score(ev)
+	return ev
+}
+
+// long is the length of a view, in bytes, from which its signals are worked out
+// side by side: for a shorter one that would take longer.
+const long = 16 << 10
+
+// rules adds the rules that match.
+func (w *worker) rules() {
+	ev := &w.ev
+	w.matches = w.matcher.Match(ev.view.Text, w.matches[:0])
 	for _, m := range w.matches {
-		if s.holds(v.Text, m) {
+		if w.screen.holds(ev.view.Text, m) {
 			ev.events = append(ev.events, event{m.Pattern, m.End})
 		}
 	}
-	ev.hits = s.phraseSet.Find(v.Text, ev.hits, &w.fuzzy)
-	w.score(ev)
-	return ev
+}
+
+// nearPhrases adds what is nearly a phrase.
+func (w *worker) nearPhrases() {
+	w.ev.hits = w.screen.phraseSet.Find(w.ev.view.Text, w.ev.hits, &w.fuzzy)
+}
+
+// windows adds what the model finds worst in each stretch.
+func (w *worker) windows() {
+	w.ev.peaks = nil
+	if w.screen.model != nil {
+		w.ev.peaks = w.screen.model.Peaks(w.ev.view.Text, cell, w.model)
+	}
+}
+
+// together calls functions at once and waits for all. A panic in one of them
+// becomes the caller's, who has means against it.
+func together(fs ...func()) {
+	var all sync.WaitGroup
+	failed := make([]any, len(fs))
+	for i, f := range fs {
+		all.Go(func() {
+			defer func() { failed[i] = recover() }()
+			f()
+		})
+	}
+	all.Wait()
+	for _, cause := range failed {
+		if cause != nil {
+			panic(cause)
+		}
+	}
 }
 
 // score finds the worst place.
@@ -84,13 +132,11 @@ func (w *worker) score(ev *evidence) {
 		c.fuzzy = max(c.fuzzy, s.phrases[h.Phrase].above(h.Score))
 	}
 	peak, best := [2]int{}, ngram.Nothing
-	if s.model != nil {
-		for _, p := range s.model.Peaks(ev.view.Text, cell, w.model) {
-			c := &w.cells[p.End/cell]
-			c.model = max(c.model, p.Score)
-			if p.Score > best {
-				best, peak = p.Score, [2]int{p.Start, p.End}
-			}
+	for _, p := range ev.peaks {
+		c := &w.cells[p.End/cell]
+		c.model = max(c.model, p.Score)
+		if p.Score > best {
+			best, peak = p.Score, [2]int{p.Start, p.End}
 		}
 	}
 	ev.peak = peak
