@@ -165,7 +165,10 @@ func textRows(name string, r io.Reader) iter.Seq2[textRow, error] {
 				return
 			}
 		}
-		if err := lines.Err(); err != nil {
+		switch err := lines.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			yield(textRow{}, fmt.Errorf("%s:%d: the line is longer than %d MiB, the limit of one text", name, n+1, longestText>>20))
+		case err != nil:
 			yield(textRow{}, fmt.Errorf("%s:%d: %w", name, n+1, err))
 		}
 	}
