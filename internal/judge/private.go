@@ -49,6 +49,7 @@ func (d DataPolicy) Bars(o Options) string {
 type pseudonym struct {
 	to      map[string]string   // folded name → pseudonym
 	byFirst map[string][]string // folded names by their first run of letters, longest first
+	begins  [256]bool           // bytes that a name in any case may begin with
 	from    []string            // pseudonym, name, pseudonym, name …
 }
 
@@ -157,7 +158,11 @@ func (p *pseudonym) add(alias, name string) {
 // compile orders the names for hide.
 func (p *pseudonym) compile() {
 	p.byFirst = map[string][]string{}
+	for c := utf8.RuneSelf; c < len(p.begins); c++ {
+		p.begins[c] = true // what folds to what is not looked into here
+	}
 	for name := range p.to {
+		p.begins[name[0]], p.begins[name[0]&^asciiCase] = true, true
 		first := letters(name)
 		p.byFirst[first] = append(p.byFirst[first], name)
 	}
@@ -166,8 +171,18 @@ func (p *pseudonym) compile() {
 	}
 }
 
+// asciiCase is the bit in which the cases of an ASCII letter differ.
+const asciiCase = 'a' - 'A'
+
 // letters is the run of letters that a text begins with.
 func letters(s string) string {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= utf8.RuneSelf {
+			break
+		} else if c |= asciiCase; c < 'a' || c > 'z' {
+			return s[:i]
+		}
+	}
 	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }); i >= 0 {
 		return s[:i]
 	}
@@ -214,6 +229,10 @@ func composed(s string) string {
 // may have put the letters of an escape in front of it: "\\nTanaka" is a line
 // break and a name.
 func (p *pseudonym) find(s string, at int, run string) (start int, name string) {
+	escaped := at > 0 && strings.IndexByte("\\0123456789", s[at-1]) >= 0
+	if !escaped && !p.begins[run[0]] {
+		return at, ""
+	}
 	for _, skip := range p.starts(s, at, run) {
 		for _, n := range p.byFirst[strings.ToLower(letters(run[skip:]))] {
 			start = at + skip
