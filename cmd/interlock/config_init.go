@@ -63,7 +63,7 @@ func withPanel(template []byte, found []provider.Found) []byte {
 			fmt.Fprintf(&b, ", base_url: %q", f.BaseURL)
 		}
 		if f.KeyEnv != "" {
-			fmt.Fprintf(&b, ", key_env: %s, price_in: 0, price_out: 0", f.KeyEnv)
+			fmt.Fprintf(&b, ", key_env: %s", f.KeyEnv)
 		}
 		fmt.Fprintf(&b, "} # %s\n", f.Tier)
 		names = append(names, fmt.Sprintf("%q", f.Name))

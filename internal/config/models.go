@@ -45,6 +45,10 @@ type Model struct {
 	Effort string
 	// PriceIn and PriceOut are for a million tokens, in one currency for all.
 	PriceIn, PriceOut float64
+	// Priced says that a price is stated; without one a cost is unknown.
+	Priced bool
+	// Plaintext allows an address of another machine without encryption.
+	Plaintext bool
 	// Samples is how many answers it gives to each prompt.
 	Samples int
 }
@@ -111,7 +115,7 @@ const AnySite = "default"
 var (
 	modelKeys = []string{
 		"name", "kind", "base_url", "model", "key_env", "key_file", "family", "vendor", "region", "local", "context_tokens",
-		"max_tokens", "temperature", "effort", "price_in", "price_out", "samples",
+		"max_tokens", "temperature", "effort", "price_in", "price_out", "samples", "plaintext",
 	}
 	panelKeys  = []string{"judges", "spare", "chief", "depth", "max_depth", "budget", "rules"}
 	dataKeys   = []string{"vendors", "regions", "pseudonyms", "private", "local_fields"}
@@ -125,9 +129,9 @@ func modelsSection() section {
 		template: `# Language models. None judges unless it stands here and in the panel. kind:
 # openai (also xAI, OpenRouter, Ollama, vLLM, llama.cpp, LM Studio, through
 # base_url), anthropic or gemini. Keys come from key_env or key_file. Prices are
-# for a million tokens. "interlock config init --panel auto" writes what it finds.
+# for a million tokens; without them a cost is unknown, and a budget is refused. "interlock config init --panel auto" writes what it finds.
 # models:
-#   - {name: heavy, kind: openai, model: MODEL, key_env: OPENAI_API_KEY, price_in: 0, price_out: 0}
+#   - {name: heavy, kind: openai, model: MODEL, key_env: OPENAI_API_KEY, price_in: PRICE, price_out: PRICE}
 #   - {name: near, kind: openai, model: MODEL, base_url: "http://127.0.0.1:11434/v1/", family: FAMILY, local: true}
 `,
 		decode: func(c *Config, r *reader, n *strict.Node) {
@@ -142,6 +146,9 @@ func modelsSection() section {
 		},
 	}
 }
+
+// chiefName is what stands for a judge's name in the chief's requests.
+const chiefName = "chief"
 
 // most bounds what a person could mean.
 const (
@@ -186,9 +193,11 @@ func (r *reader) model(n *strict.Node) Model {
 		case "effort":
 			m.Effort = r.Word(v, "effort")
 		case "price_in":
-			m.PriceIn = r.amount(v, "price_in")
+			m.PriceIn, m.Priced = r.amount(v, "price_in"), true
 		case "price_out":
-			m.PriceOut = r.amount(v, "price_out")
+			m.PriceOut, m.Priced = r.amount(v, "price_out"), true
+		case "plaintext":
+			m.Plaintext = r.Bool(v, "plaintext")
 		case "samples":
 			m.Samples = r.Int(v, "samples", 1, mostSamples)
 		}
@@ -196,6 +205,9 @@ func (r *reader) model(n *strict.Node) Model {
 	r.complete(n, &m)
 	if !local {
 		m.Local = loopback(m.BaseURL)
+	}
+	if strings.HasPrefix(m.BaseURL, "http:") && !loopback(m.BaseURL) && !m.Plaintext {
+		r.Fail(n.Pos, "base_url of model %q is not encrypted: plans and the key would cross the network readable; expected https://, an address of this machine, or plaintext: true", m.Name)
 	}
 	return m
 }
@@ -209,6 +221,9 @@ func (r *reader) complete(n *strict.Node, m *Model) {
 	}
 	if m.Name == BuiltinPanel {
 		r.Fail(n.Pos, "a model cannot be called %q: that names the judges without a model", BuiltinPanel)
+	}
+	if m.Name == chiefName {
+		r.Fail(n.Pos, "a model cannot be called %q: that names the chief's requests and replies", chiefName)
 	}
 	if strings.ContainsAny(m.Name, ",/ \t") {
 		r.Fail(n.Pos, "name %q: a comma, a slash or a space may not stand in it", m.Name)
@@ -314,8 +329,12 @@ func (r *reader) known(c *Config, n *strict.Node) {
 		r.Fail(n.Pos, "panel.judges: the list is empty, expected at least one judge")
 	}
 	for _, name := range slices.Concat(c.Panel.Judges, c.Panel.Spare, []string{c.Panel.Chief}) {
-		if name != BuiltinPanel && c.Model(name) == nil {
+		m := c.Model(name)
+		if name != BuiltinPanel && m == nil {
 			r.Fail(n.Pos, "panel: no model is called %q: models must stand before the panel, or write %s", name, BuiltinPanel)
+		}
+		if m != nil && c.Panel.Budget > 0 && !m.Local && !m.Priced {
+			r.Fail(n.Pos, "panel.budget: the price of model %q is unknown: expected its price_in and price_out", name)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 const withModels = `models:
   - {name: heavy, kind: openai, model: big, key_env: K, price_in: 2, price_out: 8, temperature: 0}
   - {name: near, kind: openai, model: small, base_url: "http://127.0.0.1:11434/v1/", family: meta}
-  - {name: far, kind: anthropic, model: c, key_file: key.txt, region: eu, samples: 3}
+  - {name: far, kind: anthropic, model: c, key_file: key.txt, region: eu, samples: 3, price_in: 3, price_out: 15}
 panel: {judges: [heavy, near], spare: [far], chief: far, depth: 1, max_depth: 3, budget: 0.5}
 data:
   default: {pseudonyms: false}
@@ -63,16 +63,19 @@ func TestC29_BadModelsSayWhereAndWhat(t *testing.T) {
 	t.Parallel()
 	const ok = "{name: a, kind: openai, model: m}"
 	for in, want := range map[string]string{
-		"models: [{name: a, kind: opnai, model: m}]":                               `"opnai" is not known`,
-		"models: [{name: a, kind: openai}]":                                        `a model has no "model"`,
-		"models: [" + ok + ", " + ok + "]":                                         `a second model "a"`,
-		"models: [{name: builtin, kind: openai, model: m}]":                        "cannot be called",
-		"models: [{name: 'a,b', kind: openai, model: m}]":                          "a comma",
-		"models: [{name: a, kind: openai, model: m, key_env: K, key_file: F}]":     "names both",
-		"models: [{name: a, kind: openai, model: m, base_url: 'http://u:p@h/'}]":   "without user, password or query",
-		"models: [{name: a, kind: openai, model: m, base_url: 'http://h/?key=x'}]": "without user, password or query",
-		"models: [{name: a, kind: openai, model: m, key: sk-1}]":                   `unknown key "key"`,
-		"models: [{name: a, kind: openai, model: m, price_in: -1}]":                "expected a number from 0",
+		"models: [{name: a, kind: opnai, model: m}]":                                   `"opnai" is not known`,
+		"models: [{name: a, kind: openai}]":                                            `a model has no "model"`,
+		"models: [" + ok + ", " + ok + "]":                                             `a second model "a"`,
+		"models: [{name: builtin, kind: openai, model: m}]":                            "cannot be called",
+		"models: [{name: 'a,b', kind: openai, model: m}]":                              "a comma",
+		"models: [{name: a, kind: openai, model: m, key_env: K, key_file: F}]":         "names both",
+		"models: [{name: a, kind: openai, model: m, base_url: 'http://u:p@h/'}]":       "without user, password or query",
+		"models: [{name: a, kind: openai, model: m, base_url: 'http://h/?key=x'}]":     "without user, password or query",
+		"models: [{name: a, kind: openai, model: m, key: sk-1}]":                       `unknown key "key"`,
+		"models: [{name: a, kind: openai, model: m, price_in: -1}]":                    "expected a number from 0",
+		"models: [{name: chief, kind: openai, model: m}]":                              "names the chief's requests",
+		"models: [{name: a, kind: openai, model: m, base_url: 'http://10.1.2.3/v1/'}]": "not encrypted",
+		"{models: [" + ok + "], panel: {judges: [a], budget: 1}}":                      `the price of model "a" is unknown`,
 		"panel: {judges: []}":                 "the list is empty",
 		"panel: {judges: [ghost]}":            `no model is called "ghost"`,
 		"panel: {judges: [builtin, builtin]}": "stands there twice",
