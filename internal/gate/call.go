@@ -255,7 +255,10 @@ func (g *Gate) shadowed(tool, hazard string) bool {
 
 // dispatch records what is about to happen; only then may the call go out.
 func (g *Gate) dispatch(ctx context.Context, c Client, server string, call callFrame, p pass) *denial {
-	e := grant.Event{Requester: c.Requester, Server: server, Tool: call.Tool, Body: strict.Canonical(call.Arguments)}
+	e := grant.Event{Requester: c.Requester, Server: server, Tool: call.Tool}
+	if p.permit != nil || p.shadow != "" || p.effect == site.Safe {
+		e.Body = strict.Canonical(call.Arguments)
+	}
 	switch {
 	case p.permit != nil:
 		if r := g.book.Commit(ctx, *p.permit, e.Body); r != nil {

@@ -25,13 +25,11 @@ type Upstream struct {
 }
 
 func (u Upstream) transport() http.RoundTripper {
-	return &http.Transport{
-		Proxy: nil, // straight to the machine: no environment redirects a call
-		DialContext: (&net.Dialer{
-			Timeout: 5 * time.Second, KeepAlive: 30 * time.Second,
-		}).DialContext,
-		MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, DisableCompression: true,
-	}
+	dial := (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	return &wire.Hop{Dial: dial, Else: &http.Transport{
+		Proxy:       nil, // straight to the machine: no environment redirects a call
+		DialContext: dial, MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second, DisableCompression: true,
+	}}
 }
 
 // An Authenticator says who a request comes from, by its credential alone

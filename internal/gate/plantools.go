@@ -47,6 +47,9 @@ func allPlanTools() []planTool {
 }
 
 func (g *Gate) planTool(name string) *planTool {
+	if !strings.HasSuffix(name, "_plan") && name != "plan_status" && name != "explain_decision" {
+		return nil // every call comes by here: the entries are written only when one is wanted
+	}
 	for _, t := range allPlanTools() {
 		if t.name == name {
 			return &t

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -44,6 +45,11 @@ func TestMain(m *testing.M) {
 		serverProcess()
 	case "shim":
 		shimProcess()
+	case "server-http":
+		lab := labsim.NewLab(labsim.New(time.Now))
+		announce(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return lab.Server }, nil))
+	case "gate-http":
+		gateHTTPProcess()
 	default:
 		os.Exit(m.Run())
 	}
@@ -102,6 +108,17 @@ func note(dir string, pid int) {
 func gateProcess() {
 	dir := os.Getenv("GATE_TEST_DIR")
 	t := noTest{}
+	g := gateIn(t, dir)
+	self, err := os.Executable()
+	t.must(err)
+	up, err := wire.Start(context.Background(), wire.Command{Args: []string{"server"}, Env: []string{"GATE_TEST_ROLE=shim", "GATE_TEST_DIR=" + dir, "GATE_TEST_HANG=" + os.Getenv("GATE_TEST_HANG")}, Shim: []string{self}, Stderr: os.Stderr})
+	t.must(err)
+	down := wire.NewLines(os.Stdin, os.Stdout, wire.MaxClientFrame, os.Stdin.Close)
+	_ = g.Pump(context.Background(), alice, "lab", down, up)
+}
+
+// gateIn is a gate that keeps its journal and pins in dir.
+func gateIn(t noTest, dir string) *gate.Gate {
 	j, err := journal.Open(filepath.Join(dir, "journal.jsonl"))
 	t.must(err)
 	pins, err := pin.OpenStore(filepath.Join(dir, "pins.json"))
@@ -110,12 +127,25 @@ func gateProcess() {
 	o.Journal, o.Pins = j, pins
 	g, err := gate.New(context.Background(), o)
 	t.must(err)
-	self, err := os.Executable()
+	return g
+}
+
+// gateHTTPProcess is a gate before the server at GATE_TEST_UPSTREAM.
+func gateHTTPProcess() {
+	t := noTest{}
+	u, err := url.Parse(os.Getenv("GATE_TEST_UPSTREAM"))
 	t.must(err)
-	up, err := wire.Start(context.Background(), wire.Command{Args: []string{"server"}, Env: []string{"GATE_TEST_ROLE=shim", "GATE_TEST_DIR=" + dir, "GATE_TEST_HANG=" + os.Getenv("GATE_TEST_HANG")}, Shim: []string{self}, Stderr: os.Stderr})
+	h, err := gateIn(t, os.Getenv("GATE_TEST_DIR")).Handler(context.Background(), gate.HandlerOptions{Upstreams: []gate.Upstream{{Name: "lab", URL: u}}, Authenticate: byHeader})
 	t.must(err)
-	down := wire.NewLines(os.Stdin, os.Stdout, wire.MaxClientFrame, os.Stdin.Close)
-	_ = g.Pump(context.Background(), alice, "lab", down, up)
+	announce(h)
+}
+
+// announce serves a handler at an address that it prints, until its input
+// ends.
+func announce(h http.Handler) {
+	s := httptest.NewServer(h)
+	fmt.Println(s.URL)
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // noTest stands where helpers want a test.

@@ -108,7 +108,7 @@ func (b *Book) Live() []Grant {
 	defer b.mu.Unlock()
 	var live []Grant
 	for _, id := range b.order {
-		if g := b.grants[id]; b.usable(g) == nil {
+		if g := b.grants[id]; g.Status == Open && b.usable(g) == nil {
 			live = append(live, g.clone())
 		}
 	}
@@ -161,15 +161,16 @@ func (b *Book) find(ask Ask) (Permit, *Refusal, []string) {
 		if g.Requester != ask.Requester || (ask.Handle != "" && ask.Handle != g.ID) {
 			continue // a handle is no authority: the credential must be the requester's (C14)
 		}
+		if g.Status == Finished {
+			continue // lets nothing pass, and is no reason worth telling
+		}
 		if r := b.usable(g); r != nil {
 			if g.Status == Suspended {
 				if p, ok := b.abort(g, ask); ok {
 					return p, nil, nil
 				}
 			}
-			if g.Status != Finished {
-				best = r
-			}
+			best = r
 			continue
 		}
 		open = append(open, g)

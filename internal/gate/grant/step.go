@@ -326,7 +326,7 @@ func (b *Book) ReserveIfNext(ask Ask) (Permit, bool) {
 	defer b.mu.Unlock()
 	for _, id := range b.order {
 		g := b.grants[id]
-		if g.Requester != ask.Requester || b.usable(g) != nil || (ask.Handle != "" && ask.Handle != g.ID) {
+		if g.Requester != ask.Requester || g.Status != Open || b.usable(g) != nil || (ask.Handle != "" && ask.Handle != g.ID) {
 			continue
 		}
 		if i := g.nextRead(); b.take(g, ask, i) == nil {
