@@ -26,6 +26,8 @@ type World struct {
 	table  *table
 	names  []link.Name
 	linker *link.Linker
+
+	situations []situation
 }
 
 // NewWorld reads our own tables and the names of the graph. The graph may be
@@ -36,6 +38,9 @@ func NewWorld(g *knowledge.Graph) (*World, error) {
 		return nil, fmt.Errorf("reading the table of materials: %w", err)
 	}
 	w := &World{graph: g, table: t, names: t.names()}
+	if w.situations, err = loadSituations(situationsTable); err != nil {
+		return nil, fmt.Errorf("reading the table of situations: %w", err)
+	}
 	if g != nil {
 		w.public = publicNodes(g)
 		w.names = append(w.names, link.GraphNames(g)...)
@@ -59,15 +64,25 @@ func publicNodes(g *knowledge.Graph) int32 {
 
 // For prepares the derivation for one site.
 func (w *World) For(s *site.Site) *Deriver {
-	return &Deriver{world: w, site: s, linker: w.linker.ForSite(link.SiteNames(s, w.names))}
+	d := &Deriver{world: w, site: s, linker: w.linker.ForSite(link.SiteNames(s, w.names)), streams: streamsOf(s)}
+	if w.graph != nil {
+		// A profile that cannot be laid beside the graph stops the start where
+		// that is done for the judges; here paths then begin at public nodes.
+		if view, err := knowledge.Overlay(w.graph, s); err == nil {
+			d.view = view
+		}
+	}
+	return d
 }
 
 // A Deriver derives the facts of plans of one site. It is immutable and safe
 // for concurrent use.
 type Deriver struct {
-	world  *World
-	site   *site.Site
-	linker *link.Linker
+	world   *World
+	site    *site.Site
+	view    *knowledge.Graph // the world's graph with the site beside it; nil: none
+	linker  *link.Linker
+	streams map[string][]string // label of a vessel for waste -> traits of what goes into it
 
 	// Of the plan in hand only: Facts works on a copy.
 	now   time.Time
@@ -79,7 +94,7 @@ func (d *Deriver) Linker() *link.Linker { return d.linker }
 
 // Facts derives everything known about the plan. now is our receive time.
 func (d *Deriver) Facts(p *plan.Plan, state site.State, now time.Time) *fact.Set {
-	d = &Deriver{world: d.world, site: d.site, linker: d.linker, now: now, cache: map[string]*material{}}
+	d = &Deriver{world: d.world, site: d.site, view: d.view, linker: d.linker, streams: d.streams, now: now, cache: map[string]*material{}}
 	s := &fact.Set{Submitter: d.submitter(p)}
 	d.calls(s, p)
 	d.texts(s, p)
@@ -92,6 +107,7 @@ func (d *Deriver) Facts(p *plan.Plan, state site.State, now time.Time) *fact.Set
 	d.heat(s)
 	d.controls(s)
 	d.biosafety(s)
+	d.situations(s)
 	d.authority(s)
 	d.attacks(s)
 	s.Unlinked = unlinked(s)

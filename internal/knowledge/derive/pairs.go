@@ -60,7 +60,7 @@ func (d *Deriver) meetings(s *fact.Set, x *vessel) {
 	for i, a := range x.doses {
 		for _, b := range x.doses[i+1:] {
 			w := way{a.id, b.id, a.dilute || b.dilute, sure(x, a, b)}
-			if a.id != b.id && !seen[w] {
+			if a.id != b.id && !seen[w] && !(a.stream && b.stream) {
 				seen[w] = true
 				d.meet(s, x, a, b)
 			}

@@ -26,6 +26,7 @@ type dose struct {
 	sent    int // sentence, counted over the whole plan
 	dilute  bool
 	certain bool // said outright: combined, not denied, hedged or quoted
+	stream  bool // no material but the kind of waste that the vessel is for
 	pos     int  // place of the word, for order inside a sentence
 }
 
@@ -106,7 +107,7 @@ func sentences(t *fact.Text) [][]fact.Token {
 
 // pour puts the materials of one sentence into its vessel.
 func (d *Deriver) pour(s *fact.Set, t *fact.Text, words []fact.Token, v *vesselSet, sent int) {
-	name, labeled, stands := container(words)
+	name, labeled, stands, at := d.container(words)
 	acts := acting(words)
 	emptied := says(words, "act:sterilise") || lemma(words, "rinse", "empty", "clean", "fresh", "new", "another", "separate", "change")
 	outright := acts && !apart(words) && !spoken(words) && !taught(t.Words)
@@ -128,6 +129,10 @@ func (d *Deriver) pour(s *fact.Set, t *fact.Text, words []fact.Token, v *vesselS
 		return
 	}
 	x := v.get(name, labeled, stands)
+	if w, ok := d.stream(t, words, at); ok && len(doses) > 0 && !slices.ContainsFunc(x.doses, func(o dose) bool { return o.stream }) {
+		w.sent = sent
+		x.doses = append(x.doses, w)
+	}
 	if emptied && len(doses) == 0 {
 		x.doses = nil
 	}
@@ -164,6 +169,9 @@ func labelled(words []fact.Token, i, entity int) bool {
 	for i < len(words) && words[i].Entity == entity {
 		i++
 	}
+	if i < len(words) && words[i].Lemma == "waste" && i+1 < len(words) && slices.Contains(containers, words[i+1].Lemma) {
+		return destination(words, i)
+	}
 	return i < len(words) && slices.Contains([]string{"drum", "tank"}, words[i].Lemma) && destination(words, i)
 }
 
@@ -172,6 +180,9 @@ func labelled(words []fact.Token, i, entity int) bool {
 func asPlace(words []fact.Token, i, entity int) bool {
 	for i < len(words) && words[i].Entity == entity {
 		i++
+	}
+	if i+1 < len(words) && words[i].Lemma == "waste" && slices.Contains(containers, words[i+1].Lemma) {
+		return true
 	}
 	return i < len(words) && slices.Contains([]string{"cabinet", "cupboard", "store", "shelf", "alarm", "sensor", "detector", "smell", "gauge", "meter", "permit", "training", "room", "plant", "line", "header", "tank", "kit", "proof", "resistance", "drum"}, words[i].Lemma)
 }
@@ -203,12 +214,13 @@ func (d *Deriver) isDilute(s *fact.Set, t *fact.Text, e fact.Entity, m *material
 	return false
 }
 
-// container finds the vessel a sentence speaks of: the last one after "into",
-// "to" or "in", else the first. A label makes it one of its own: "flask F-3".
-func container(words []fact.Token) (name string, labeled, stands bool) {
-	found := -1
+// container finds the vessel a sentence speaks of, and its word: the last one
+// after "into", "to" or "in", else the first. A label makes it one of its own:
+// "flask F-3".
+func (d *Deriver) container(words []fact.Token) (name string, labeled, stands bool, found int) {
+	found = -1
 	for i, w := range words {
-		if w.Negated || !(slices.Contains(containers, w.Lemma) || slices.Contains(beside, w.Lemma) || drumLabel(words, i)) {
+		if w.Negated || !(slices.Contains(containers, w.Lemma) || slices.Contains(beside, w.Lemma) || d.drumLabel(words, i)) {
 			continue
 		}
 		if found < 0 || destination(words, i) {
@@ -216,26 +228,27 @@ func container(words []fact.Token) (name string, labeled, stands bool) {
 		}
 	}
 	if found < 0 {
-		return "", false, false
+		return "", false, false, found
 	}
 	w := words[found]
 	name = w.Lemma
-	if drumLabel(words, found) {
-		return "drum " + w.Text, true, false
+	if d.drumLabel(words, found) {
+		return "drum " + w.Text, true, false, found
 	}
 	if found+1 < len(words) && identifier(words[found+1].Text) {
-		return name + " " + words[found+1].Text, true, slices.Contains(beside, name)
+		return name + " " + words[found+1].Text, true, slices.Contains(beside, name), found
 	}
 	if found > 0 && identifier(words[found-1].Text) && words[found-1].Class != fact.Number {
-		return name + " " + words[found-1].Text, true, slices.Contains(beside, name)
+		return name + " " + words[found-1].Text, true, slices.Contains(beside, name), found
 	}
-	return name, false, slices.Contains(beside, name)
+	return name, false, slices.Contains(beside, name), found
 }
 
-// drumLabel reports a waste drum's short label: "W3" after "to", "into", "in".
-func drumLabel(words []fact.Token, i int) bool {
+// drumLabel reports a waste drum's short label, as the site has it or as is
+// usual: "W3".
+func (d *Deriver) drumLabel(words []fact.Token, i int) bool {
 	t := words[i].Text
-	return len(t) >= 2 && len(t) <= 3 && t[0] == 'W' && t[1] >= '0' && t[1] <= '9'
+	return d.streams[t] != nil || len(t) >= 2 && len(t) <= 3 && t[0] == 'W' && t[1] >= '0' && t[1] <= '9'
 }
 
 func destination(words []fact.Token, i int) bool {
