@@ -87,7 +87,7 @@ func (s *situation) scope(text string) error {
 		case strings.HasPrefix(part, "mat:"), strings.HasPrefix(part, "kind:"):
 			s.needs = append(s.needs, readAtom(part))
 		default:
-			return fmt.Errorf("scope %q: want plan or step, then axis>number, mat:, kind: or word:", part)
+			return fmt.Errorf("scope %q: want plan or step, then one of axis>number, mat, kind and word", part)
 		}
 	}
 	return nil
