@@ -275,6 +275,11 @@ func (g *Gate) dispatch(ctx context.Context, c Client, server string, call callF
 	case p.effect == site.Safe:
 		e.Kind = grant.KindSafe // passes even when it cannot be recorded: stopping is never gated
 		g.note(ctx, e)
+	case slices.ContainsFunc(g.o.Policy.Pairs, func(p Pair) bool { return p.First == call.Tool }):
+		e.Kind, e.At = grant.KindObserved, g.o.Now()
+		if err := g.o.Journal.Append(ctx, e); err != nil {
+			return deny("unrecorded", "the call could not be recorded, so it was not sent: %v", err)
+		}
 	}
 	if p.tool != nil {
 		g.seen.add(call.Tool)

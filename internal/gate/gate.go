@@ -186,6 +186,9 @@ func New(ctx context.Context, o Options) (*Gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("building the gate: %w", err)
 	}
+	if err := g.recall(ctx); err != nil {
+		return nil, fmt.Errorf("building the gate: %w", err)
+	}
 	for _, l := range lost {
 		kind := grant.KindUnknown
 		if !l.Unknown() {

@@ -125,6 +125,9 @@ func gateIn(t noTest, dir string) *gate.Gate {
 	t.must(err)
 	o := plainOptions(labSite(t))
 	o.Journal, o.Pins = j, pins
+	if os.Getenv("GATE_TEST_DECIDE") == "reject" {
+		o.Verifier = &verifier{decide: decision(verdict.Reject)}
+	}
 	g, err := gate.New(context.Background(), o)
 	t.must(err)
 	return g

@@ -188,7 +188,7 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, s *Session, c Cl
 		writeFrame(w, http.StatusBadGateway, s.Failed(ctx, f, false, err.Error()))
 		return
 	}
-	resp, err := p.client.Do(up)
+	resp, err := p.client.Transport.RoundTrip(up) // what a client adds, redirects and cookies, is not wanted
 	if err != nil {
 		writeFrame(w, http.StatusBadGateway, s.Failed(ctx, f, !neverSent(err), "the server cannot be reached"))
 		p.g.o.Log.WarnContext(ctx, "the upstream cannot be reached", "server", p.server, "error", err)
@@ -252,7 +252,7 @@ func (p *proxy) over(ctx context.Context, w http.ResponseWriter, s *Session, f w
 // the client can take it up again.
 func (p *proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reader, s *Session) (resumable bool) {
 	flusher := http.NewResponseController(w)
-	in := bufio.NewReaderSize(body, 64<<10)
+	in := bufio.NewReaderSize(body, 8<<10)
 	for {
 		e, err := wire.ReadEvent(in, wire.MaxServerFrame)
 		if err != nil {

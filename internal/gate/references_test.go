@@ -283,18 +283,3 @@ func TestC32_AClaimThatNoLongerHoldsStopsTheCall(t *testing.T) {
 		})
 	}
 }
-
-// TestC32_AClaimOutlivesNoRestart: a gate that has not seen the plan cannot
-// tell whether its claims hold.
-func TestC32_AClaimOutlivesNoRestart(t *testing.T) {
-	t.Parallel()
-	c := &claimer{}
-	c.set(nil, grant.Claim{Kind: "presence", Step: 1, Text: "Nobody in the cell", Source: "room_presence"})
-	with := func(o *gate.Options) { o.Claimer = c }
-	r := newRig(t, with)
-	submit(t, r.http("alice", nil), heatPlan())
-	again := newRig(t, with, func(o *gate.Options) { o.Journal, o.Pins = r.journal, r.pins })
-	if got := code(t, call(t, again.http("alice", nil), "arm.move", moveOK)); got != "blocked" || again.lab.Calls() != 0 {
-		t.Errorf("after a restart: %q", got)
-	}
-}

@@ -120,6 +120,9 @@ func (g *Gate) settle(ctx context.Context, e *entry, r verdict.Report, failure e
 	case r.Decision.Outcome == verdict.Accept:
 		state = stateAccepted
 	}
+	if state == stateRejected {
+		g.rejected(ctx, e, why)
+	}
 	live := g.plans.set(e, func(e *entry) {
 		e.report, e.why = r, why
 		if state != stateAccepted {
@@ -176,6 +179,9 @@ func (g *Gate) grant(ctx context.Context, e *entry, r verdict.Report, by string)
 		return grant.Grant{}, fmt.Errorf("on_abort: %w", err)
 	}
 	if err := g.legalOrder(slots); err != nil {
+		return grant.Grant{}, err
+	}
+	if err := g.judged(ctx, e, stateAccepted, ""); err != nil {
 		return grant.Grant{}, err
 	}
 	return g.book.Open(ctx, grant.Grant{
@@ -327,7 +333,7 @@ func (g *Gate) Knows(planID string) bool {
 }
 
 // Deny refuses an escalated plan on a person's word.
-func (g *Gate) Deny(_ context.Context, planID, reviewer, note string) (PlanView, error) {
+func (g *Gate) Deny(ctx context.Context, planID, reviewer, note string) (PlanView, error) {
 	e := g.plans.get(strings.TrimSuffix(planID, highEnd))
 	if e == nil {
 		return PlanView{}, ErrNoPlan
@@ -344,6 +350,7 @@ func (g *Gate) Deny(_ context.Context, planID, reviewer, note string) (PlanView,
 	if !denied {
 		return PlanView{}, ErrNoPlan
 	}
+	g.rejected(ctx, e, "refused by a person: "+note)
 	return g.view(e), nil
 }
 

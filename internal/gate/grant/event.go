@@ -27,6 +27,8 @@ const (
 	KindShadow    Kind = "shadow" // a call that strict mode would have refused passed in shadow mode (C43)
 	KindRefused   Kind = "refused"
 	KindUnmet     Kind = "unmet"       // what a call was expected to do was not seen; Reason says what was
+	KindJudged    Kind = "judged"      // Body: the text of a plan that was accepted or rejected, for a gate that starts anew
+	KindObserved  Kind = "observed"    // a reading that begins a forbidden pair of calls passed
 	KindRests     Kind = "rests"       // Body: what a plan rests on outside its own text, when it was judged (C32, C35)
 	KindScreened  Kind = "screened"    // text of a server looked like an attack
 	KindPins      Kind = "quarantined" // a tool or instruction is not what was approved (C23)

@@ -232,7 +232,7 @@ func Fields(raw []byte) ([]Field, error) {
 	if tok.Kind() != '{' {
 		return nil, errNotObject
 	}
-	var fields []Field
+	fields := make([]Field, 0, 6) // most objects of the protocol have fewer
 	for dec.PeekKind() != '}' {
 		key, err := dec.ReadToken()
 		if err != nil {

@@ -10,15 +10,13 @@ import (
 	"net"
 	"net/http"
 	"sync"
-	"time"
 )
 
 // Limits of a Hop.
 const (
-	hopIdle    = 64               // connections kept open
-	hopIdleFor = 90 * time.Second // longest a connection is kept unused
-	hopBody    = 64 << 10         // largest request it sends itself, in bytes
-	hopHeader  = 1 << 20          // largest header of a response
+	hopIdle   = 64       // connections kept open
+	hopBody   = 64 << 10 // largest request it sends itself, in bytes
+	hopHeader = 1 << 20  // largest header of a response
 )
 
 // A Hop carries small POST requests to one upstream over connections it keeps
@@ -28,6 +26,8 @@ const (
 // large bodies, TLS) goes through Else. Like net/http it never sends a POST a
 // second time once a byte of it has been written.
 type Hop struct {
+	// Dial opens connections with keep-alive probes: an upstream that has gone
+	// silently must show on an idle connection.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	Else http.RoundTripper
 
@@ -42,8 +42,7 @@ type hopConn struct {
 	in    *bufio.Reader
 	out   *bufio.Writer
 	host  string
-	wrote int       // bytes of the request that have gone out
-	since time.Time // when it became idle
+	wrote int // bytes of the request that have gone out
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -81,7 +80,7 @@ func (h *Hop) connection(r *http.Request) (c *hopConn, used bool, err error) {
 		if c == nil {
 			break
 		}
-		if time.Since(c.since) < hopIdleFor && silent(c.Conn) {
+		if silent(c.Conn) {
 			return c, true, nil
 		}
 		_ = c.Close()
@@ -108,13 +107,12 @@ func (h *Hop) take(host string) *hopConn {
 	return nil
 }
 
-// put keeps a connection, and ends those that nobody has used for long.
+// put keeps a connection; of too many the one that was idle longest goes.
 func (h *Hop) put(c *hopConn) {
-	c.since = time.Now()
 	h.mu.Lock()
 	h.idle = append(h.idle, c)
 	var old []*hopConn
-	for len(h.idle) > hopIdle || time.Since(h.idle[0].since) > hopIdleFor {
+	for len(h.idle) > hopIdle {
 		old = append(old, h.idle[0])
 		h.idle = h.idle[1:]
 	}

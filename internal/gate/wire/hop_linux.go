@@ -22,7 +22,7 @@ func silent(c net.Conn) bool {
 	open := false
 	err = raw.Read(func(fd uintptr) bool {
 		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		open = err == syscall.EAGAIN //nolint:errorlint // an errno as it is
+		open = err == syscall.EAGAIN
 		return true
 	})
 	return err == nil && open
