@@ -5,6 +5,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"interlock/internal/plan"
@@ -62,31 +64,60 @@ type Report struct {
 	Level  verdict.Level
 }
 
-// Run runs every check and collects what they found. A check that panics is
-// reported as not run, which decide counts as a block (C5).
+// A Beside check reads the plan by itself and takes about as long as all the
+// others together: it runs beside them.
+type Beside interface{ RunsBeside() }
+
+// An outcome is what became of one check.
+type outcome struct {
+	Result
+	err error
+}
+
+// Run runs every check and collects what they found, in their order. A check
+// that panics is reported as not run, which decide counts as a block (C5).
 func Run(checkers []Checker, in Input) (r Report, faults []string) {
-	if in.read = readOnce(checkers, in); in.read != nil {
-		defer in.read.release()
+	var beside sync.WaitGroup
+	outcomes := make([]outcome, len(checkers))
+	for i, c := range checkers {
+		if _, ok := c.(Beside); ok {
+			beside.Go(func() { outcomes[i] = runOne(c, in) })
+		}
 	}
+	read := in
+	if read.read = readOnce(checkers, in); read.read != nil {
+		defer read.read.release()
+	}
+	for i, c := range checkers {
+		if _, ok := c.(Beside); !ok {
+			outcomes[i] = runOne(c, read)
+		}
+	}
+	beside.Wait()
 	r.Ran = make([]string, 0, len(checkers))
-	if in.read != nil {
-		r.Parts = make([]string, 0, len(checkers)*(len(in.read.parts)+1))
+	parts := 0
+	for i := range outcomes {
+		parts += len(outcomes[i].Parts)
 	}
-	for _, c := range checkers {
-		res, err := runOne(c, in)
-		if err != nil {
-			faults = append(faults, err.Error())
+	r.Parts = slices.Grow(r.Parts, parts)
+	for i, c := range checkers {
+		o := &outcomes[i]
+		if o.err != nil {
+			faults = append(faults, o.err.Error())
 			continue
 		}
 		r.Ran = append(r.Ran, c.ID())
-		r.Findings = append(r.Findings, res.Findings...)
-		r.Sigma = max(r.Sigma, res.Sigma)
-		r.SigmaPaper = max(r.SigmaPaper, res.SigmaPaper)
-		r.Parts = append(r.Parts, res.Parts...)
-		r.NotInspected = append(r.NotInspected, res.NotInspected...)
+		r.add(o.Result)
 	}
 	r.Level = verdict.WorstLevel(r.Findings)
 	return r, faults
+}
+
+func (r *Result) add(o Result) {
+	r.Findings = append(r.Findings, o.Findings...)
+	r.Sigma, r.SigmaPaper = max(r.Sigma, o.Sigma), max(r.SigmaPaper, o.SigmaPaper)
+	r.Parts = append(r.Parts, o.Parts...)
+	r.NotInspected = append(r.NotInspected, o.NotInspected...)
 }
 
 // An indexed check works on the words of the plan, read with its site's
@@ -112,13 +143,13 @@ func readOnce(checkers []Checker, in Input) (t *planText) {
 	return nil
 }
 
-func runOne(c Checker, in Input) (res Result, err error) {
+func runOne(c Checker, in Input) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("check %s did not finish: %v", c.ID(), p)
+			o = outcome{err: fmt.Errorf("check %s did not finish: %v", c.ID(), p)}
 		}
 	}()
-	return c.Check(in), nil
+	return outcome{Result: c.Check(in)}
 }
 
 // IDs names the checkers in order: what decide requires to have run.

@@ -10,6 +10,7 @@ import (
 
 	"interlock/internal/check"
 	"interlock/internal/plan"
+	"interlock/internal/site"
 )
 
 const benignText = `Move the arm to the balance at 250 mm/s and wait for the green beacon. Weigh 12.5 g of citric acid and note the value in notebook NB-12.
@@ -182,4 +183,50 @@ func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
 		newScreen(b, Options{})
 	}
+}
+
+// BenchmarkVDet runs all checks and the screen, as every plan meets them, on a
+// plan of ten steps, 2 KB, with a call for each, at an example site.
+func BenchmarkVDet(b *testing.B) {
+	set, err := site.Load("../../../examples/sites/sites.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := set.Sites[0]
+	steps := []string{
+		"Read the flow sensor of the hood and wait until it shows at least 0.45 m/s; note the reading with its time in notebook NB-12.",
+		"Move the arm to the bench at 200 mm/s, take the rack with the six capped vials and bring it to the hood; the cell stays closed.",
+		"Heat the plate to 60 °C with stirring at 400 rpm and hold for 20 min; pause the heating whenever the probe passes 65 °C.",
+		"Take a sample of 0.5 mL every five minutes with a fresh tip and put it into the vials V-01 to V-04, which are labelled beforehand.",
+		"Spin the four vials at 3000 rpm for 5 min, balanced within 0.1 g against water; the lid is opened only at zero speed.",
+		"Move the arm to the hood at 150 mm/s, grip force 30 N, and set the vials into the tray next to the balance without touching the edge.",
+		"Run the reviewed script fit_kinetics.py in the sandbox, limit 120 s, no network; it writes slope and intercept to /scratch/run12.",
+		"Record all readings, failed ones too, in the notebook and mark points that could not be taken as not taken, with the reason.",
+		"Bring the empty rack back to the store at 200 mm/s and let the arm wait there until somebody has unloaded it and confirmed it.",
+		"Tell the shift lead that the run is finished, switch off the heater, let the plate cool below 40 °C and send the arm home.",
+	}
+	p := &plan.Plan{ID: "p", Site: s.ID, Goal: "Kinetics of the hydrolysis at 60 °C, four points", Steps: steps}
+	p.SubmittedBy.Agent = s.Agents[0].ID
+	for i := range steps {
+		t := &s.Tools[i%len(s.Tools)]
+		args := map[string]any{}
+		for _, a := range t.Args {
+			switch {
+			case len(a.Enum) > 0:
+				args[a.Name] = a.Enum[0]
+			case a.Min != nil:
+				args[a.Name] = *a.Min
+			default:
+				args[a.Name] = "run 12"
+			}
+		}
+		p.ToolCalls = append(p.ToolCalls, plan.ToolCall{Step: i + 1, Tool: t.Name, Arguments: args})
+	}
+	checkers := append(check.Default(s, plan.DefaultLimits()), newScreen(b, Options{}))
+	in := check.Input{Plan: p, Site: s}
+	if r, faults := check.Run(checkers, in); len(faults) > 0 || r.Sigma == 0 {
+		b.Fatal(r, faults)
+	}
+	b.ReportAllocs()
+	medians(b, func() { check.Run(checkers, in) })
 }

@@ -14,6 +14,9 @@ import (
 // ID names the check.
 func (s *Screen) ID() string { return "injection" }
 
+// RunsBeside implements check.Beside.
+func (s *Screen) RunsBeside() {}
+
 // A piece is one string of a plan.
 type piece struct {
 	span verdict.Span
