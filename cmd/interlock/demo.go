@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,12 +14,13 @@ import (
 
 	"interlock/examples"
 	"interlock/internal/config"
+	"interlock/internal/labsim"
 	"interlock/internal/plan"
 	"interlock/internal/verdict"
 )
 
 type demoCmd struct {
-	Once bool `help:"Exit after the table instead of serving the pages."`
+	Once bool `help:"Play the reviewer as well, and exit with one line of JSON instead of serving the pages."`
 }
 
 // A demoRow is one plan of the demonstration with what came of it.
@@ -110,11 +112,40 @@ func (c *demoCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(e.Stdout, "Interlock, %d example plans over %s. Judges: %s; none of them is a language model.\n\n", len(rows), eng.siteNames(), strings.Join(eng.judges, ", "))
 	writeDemoTable(e, rows)
-	fmt.Fprintln(e.Stdout, "\nEvery decision was recorded before it was shown; the store is gone when this command ends.")
+	fmt.Fprint(e.Stdout, "\nEvery decision was recorded before it was shown; the store is gone when this command ends.\n\n")
+	tally, err := labTour(e, labsim.NewLab(labsim.New(time.Now)), !c.Once)
+	if !c.Once && e.Ctx.Err() != nil {
+		return nil // ended while it waited for a person
+	}
+	if err != nil {
+		return err
+	}
 	if c.Once {
-		return nil
+		return writeDemoEnd(e, rows, tally)
 	}
 	return serveDemo(e, eng)
+}
+
+// writeDemoEnd writes what came of the demonstration as one line of JSON,
+// counted from what it has just shown.
+func writeDemoEnd(e *env, rows []demoRow, gate tourTally) error {
+	decided := map[verdict.Outcome]int{}
+	for _, r := range rows {
+		decided[r.report.Decision.Outcome]++
+	}
+	named := map[string]int{}
+	for o, n := range decided {
+		named[o.String()] = n
+	}
+	line, err := json.Marshal(struct {
+		Decided map[string]int `json:"decided"`
+		Gate    tourTally      `json:"gate"`
+	}{named, gate})
+	if err != nil {
+		return fmt.Errorf("writing the end of the demonstration: %w", err)
+	}
+	fmt.Fprintf(e.Stdout, "\n%s\n", line)
+	return nil
 }
 
 // demoEngine wires everything as serve does, over the built-in examples and a

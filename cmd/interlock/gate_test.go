@@ -301,7 +301,7 @@ func TestSiteInitDraftsAProfile(t *testing.T) {
 func TestLabTour(t *testing.T) {
 	t.Parallel()
 	out := cli{t.TempDir()}.run(t, exitOK, nil, "labsim", "--tour")
-	if !strings.Contains(out, "3 calls with an effect reached the laboratory; harm done: 0.") {
+	if !strings.Contains(out, "4 calls with an effect reached the laboratory; harm done: 0.") {
 		t.Errorf("%s", out)
 	}
 }

@@ -27,7 +27,8 @@ type labsimCmd struct {
 func (c *labsimCmd) Run(e *env) error {
 	lab := labsim.NewLab(labsim.New(time.Now))
 	if c.Tour {
-		return labTour(e, lab)
+		_, err := labTour(e, lab, false)
+		return err
 	}
 	if c.Sandbox != "" {
 		end, err := c.sandbox(lab)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -16,20 +17,42 @@ import (
 	"interlock/examples"
 	"interlock/internal/config"
 	"interlock/internal/gate"
+	"interlock/internal/identity"
 	"interlock/internal/labsim"
+	"interlock/internal/review"
 )
 
 // A tour shows the gate at work: the real engine and the real gate before the
 // simulated laboratory, spoken to by an MCP client over HTTP.
 type tour struct {
-	e   *env
-	lab *labsim.Lab
-	gw  *gateway
-	cs  *mcp.ClientSession
+	e      *env
+	lab    *labsim.Lab
+	eng    *engine
+	gw     *gateway
+	cs     *mcp.ClientSession
+	person bool // somebody sits at the pages: what is escalated waits for them
+	tally  tourTally
 }
 
-// labTour runs the tour. It fails if anything passes that must not.
-func labTour(e *env, lab *labsim.Lab) error {
+// A tourTally counts what came of the tour, from its answers.
+type tourTally struct {
+	Plans   map[string]int `json:"plans"`   // first answers of submit_plan, by state
+	Passed  int            `json:"passed"`  // calls
+	Refused int            `json:"refused"` // calls
+	Reached int            `json:"reached"` // calls with an effect, counted by the laboratory
+	Harm    int            `json:"harm"`    // the same
+}
+
+// labTour runs the tour. It fails if anything passes that must not. With a
+// person it serves the pages where they decide.
+func labTour(e *env, lab *labsim.Lab, person bool) (tourTally, error) {
+	t := &tour{e: e, lab: lab, person: person, tally: tourTally{Plans: map[string]int{}}}
+	err := t.run()
+	return t.tally, err
+}
+
+func (t *tour) run() error {
+	e, lab := t.e, t.lab
 	dir, err := os.MkdirTemp("", "interlock-tour-")
 	if err != nil {
 		return fmt.Errorf("making a folder for the tour: %w", err)
@@ -47,18 +70,27 @@ func labTour(e *env, lab *labsim.Lab) error {
 	defer eng.Close()
 	ctx, cancel := context.WithCancel(e.Ctx)
 	defer cancel()
-	t := &tour{e: e, lab: lab}
+	t.eng = eng
 	if err := t.connect(ctx, eng); err != nil {
 		return err
 	}
 	defer func() { _ = t.cs.Close() }()
+	watched := make(chan struct{})
+	go func() { defer close(watched); t.gw.watchReviews(ctx, eng.log) }()
+	defer func() { cancel(); <-watched }()
+	if t.person {
+		if err := t.pages(ctx); err != nil {
+			return err
+		}
+	}
 	for _, act := range []func(context.Context) error{t.accepted, t.rejected, t.escalated, t.deviation, t.rugPull, t.stop} {
 		if err := act(ctx); err != nil {
 			return err
 		}
 	}
 	harm := lab.Harm()
-	fmt.Fprintf(e.Stdout, "\n%d calls with an effect reached the laboratory; harm done: %d.\n", lab.Calls(), len(harm))
+	t.tally.Reached, t.tally.Harm = lab.Calls(), len(harm)
+	fmt.Fprintf(e.Stdout, "\n%d calls with an effect reached the laboratory; harm done: %d.\n", t.tally.Reached, t.tally.Harm)
 	if len(harm) > 0 {
 		return fmt.Errorf("the gate let harm through: %s", harm[0].What)
 	}
@@ -148,6 +180,7 @@ func (t *tour) submit(ctx context.Context, p object, want string) (gate.PlanView
 	if err != nil {
 		return v, fmt.Errorf("reading the decision: %w", err)
 	}
+	t.tally.Plans[v.State]++
 	t.say("submit_plan %q: %s", p["steps"].([]string)[0], v.State)
 	if v.State != want {
 		return v, fmt.Errorf("the tour expected the plan to be %s, it is %q %s", want, v.State, v.Why)
@@ -174,6 +207,11 @@ func (t *tour) call(ctx context.Context, tool string, args object, passes bool) 
 	if text, ok := res.Content[0].(*mcp.TextContent); ok && res.IsError {
 		said = printable(text.Text)
 	}
+	if res.IsError {
+		t.tally.Refused++
+	} else {
+		t.tally.Passed++
+	}
 	t.say("%s %s: %s", tool, raw, said)
 	if passes == res.IsError {
 		return fmt.Errorf("%s: expected passed = %v", tool, passes)
@@ -189,13 +227,20 @@ func (t *tour) accepted(ctx context.Context) error {
 	if err := t.call(ctx, "sensor.read", object{"id": "room_presence"}, true); err != nil {
 		return err
 	}
-	if _, err := t.submit(ctx, movePlan(200, nil), "accepted"); err != nil {
+	home := object{"arm": "ur5e_1", "target": "home", "speed_mm_s": 200}
+	if _, err := t.submit(ctx, movePlan(200, object{
+		"steps":      []string{"Move ur5e_1 to bench_a at 200 mm/s.", "Move ur5e_1 to home at 200 mm/s."},
+		"tool_calls": []object{{"step": 1, "tool": "arm.move", "arguments": moveArgs(200)}, {"step": 2, "tool": "arm.move", "arguments": home}},
+	}), "accepted"); err != nil {
 		return err
 	}
 	if err := t.call(ctx, "arm.move", moveArgs(200), true); err != nil {
 		return err
 	}
-	return t.call(ctx, "arm.move", moveArgs(200), false)
+	if err := t.call(ctx, "arm.move", home, true); err != nil {
+		return err
+	}
+	return t.call(ctx, "arm.move", home, false)
 }
 
 func (t *tour) rejected(ctx context.Context) error {
@@ -223,11 +268,65 @@ func (t *tour) escalated(ctx context.Context) error {
 	if err := t.call(ctx, "hotplate.set", heat, false); err != nil {
 		return err
 	}
-	if _, err := t.gw.gate.Approve(ctx, v.PlanID, "reviewer:Tomas Lindqvist"); err != nil {
-		return fmt.Errorf("approving: %w", err)
+	approved, err := t.decided(ctx, v.PlanID)
+	if err != nil {
+		return err
 	}
-	t.say("approved by Tomas Lindqvist (played by this tour)")
-	return t.call(ctx, "hotplate.set", heat, true)
+	return t.call(ctx, "hotplate.set", heat, approved)
+}
+
+// pages serves the pages of the laboratory's engine, with a token to decide
+// with.
+func (t *tour) pages(ctx context.Context) error {
+	secret, _, err := identity.Issue(ctx, t.eng.log, rand.Reader, identity.Reviewer, "demo reviewer of the laboratory")
+	if err != nil {
+		return err
+	}
+	w, err := newWeb(t.e, t.eng)
+	if err != nil {
+		return err
+	}
+	at, err := serveLoopback(ctx, w.Handler())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(t.e.Stdout, "laboratory's pages  %s/review\nreviewer token      %s\n", at, secret)
+	return nil
+}
+
+// decided waits for the person's word on a plan, which reaches the gate over
+// the record; without a person the tour gives it as interlock review does.
+func (t *tour) decided(ctx context.Context, id string) (approved bool, err error) {
+	if t.person {
+		t.say("waiting for you: approve or reject the plan in the page")
+	} else {
+		_, who, err := identity.Issue(ctx, t.eng.log, rand.Reader, identity.Reviewer, "Tomas Lindqvist")
+		if err != nil {
+			return false, err
+		}
+		if _, err := newQueue(t.eng.log, t.eng.sites, t.eng.config.Review).Decide(ctx, who, id, review.Disposition{Approve: true, Note: "played by the tour"}); err != nil {
+			return false, fmt.Errorf("approving: %w", err)
+		}
+	}
+	for {
+		res, err := t.cs.CallTool(ctx, &mcp.CallToolParams{Name: "plan_status", Arguments: object{"plan_id": id}})
+		if err != nil {
+			return false, fmt.Errorf("asking for the plan: %w", err)
+		}
+		state, _ := res.StructuredContent.(object)["state"].(string)
+		if state != "escalated" {
+			d, err := t.eng.log.Get(ctx, id)
+			if err == nil && d.Reviewed != nil {
+				t.say("%s says: the plan is %s", printable(d.Reviewed.Reviewer), state)
+			}
+			return state == "accepted", err
+		}
+		select {
+		case <-time.After(reviewPoll / 2):
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
 }
 
 func (t *tour) deviation(ctx context.Context) error {
