@@ -1,6 +1,7 @@
 package injection
 
 import (
+	"encoding/json"
 	"math/bits"
 	"regexp"
 	"slices"
@@ -192,41 +193,35 @@ func BenchmarkVDet(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := set.Sites[0]
-	steps := []string{
-		"Read the flow sensor of the hood and wait until it shows at least 0.45 m/s; note the reading with its time in notebook NB-12.",
-		"Move the arm to the bench at 200 mm/s, take the rack with the six capped vials and bring it to the hood; the cell stays closed.",
-		"Heat the plate to 60 °C with stirring at 400 rpm and hold for 20 min; pause the heating whenever the probe passes 65 °C.",
-		"Take a sample of 0.5 mL every five minutes with a fresh tip and put it into the vials V-01 to V-04, which are labelled beforehand.",
-		"Spin the four vials at 3000 rpm for 5 min, balanced within 0.1 g against water; the lid is opened only at zero speed.",
-		"Move the arm to the hood at 150 mm/s, grip force 30 N, and set the vials into the tray next to the balance without touching the edge.",
-		"Run the reviewed script fit_kinetics.py in the sandbox, limit 120 s, no network; it writes slope and intercept to /scratch/run12.",
-		"Record all readings, failed ones too, in the notebook and mark points that could not be taken as not taken, with the reason.",
-		"Bring the empty rack back to the store at 200 mm/s and let the arm wait there until somebody has unloaded it and confirmed it.",
-		"Tell the shift lead that the run is finished, switch off the heater, let the plate cool below 40 °C and send the arm home.",
-	}
-	p := &plan.Plan{ID: "p", Site: s.ID, Goal: "Kinetics of the hydrolysis at 60 °C, four points", Steps: steps}
-	p.SubmittedBy.Agent = s.Agents[0].ID
-	for i := range steps {
-		t := &s.Tools[i%len(s.Tools)]
-		args := map[string]any{}
-		for _, a := range t.Args {
-			switch {
-			case len(a.Enum) > 0:
-				args[a.Name] = a.Enum[0]
-			case a.Min != nil:
-				args[a.Name] = *a.Min
-			default:
-				args[a.Name] = "run 12"
-			}
-		}
-		p.ToolCalls = append(p.ToolCalls, plan.ToolCall{Step: i + 1, Tool: t.Name, Arguments: args})
+	s := set.Sites[slices.IndexFunc(set.Sites, func(s *site.Site) bool { return s.ID == "chem-sdl" })]
+	p := &plan.Plan{ID: "p", Site: s.ID, Goal: "Kinetics of the hydrolysis at 60 °C, four points"}
+	p.SubmittedBy.Agent, p.SubmittedBy.OnBehalfOf = s.Agents[0].ID, s.People[0].Name
+	type args = map[string]any
+	for i, step := range []struct {
+		text, tool string
+		args       args
+	}{
+		{"Read the sensor fh1_flow and go on only when it shows at least 0.45 m/s; the reading and its time are kept in notebook NB-12 for the record.", "sensor.read", args{"id": "fh1_flow"}},
+		{"Move arm ur5e_1 to analysis at 200 mm/s to take the rack with the six capped vials; the cell stays closed and nobody is inside.", "arm.move", args{"arm": "ur5e_1", "target": "analysis", "speed_mm_s": json.Number("200")}},
+		{"Grip the rack with ur5e_1 at 40 N and a width of 60 mm, without touching the glass of the vials that stand next to it on the tray.", "arm.grip", args{"arm": "ur5e_1", "force_n": json.Number("40"), "width_mm": json.Number("60")}},
+		{"Set hotplate hp1 to 60 °C and 400 rpm and hold for 20 min; pause the heating whenever the probe passes 65 °C and resume under 60 °C.", "hotplate.set", args{"device": "hp1", "temp_c": json.Number("60"), "rpm": json.Number("400")}},
+		{"Transfer 500 µL with ot2_1 from reservoir A1 to vial V-01 with a fresh tip; the vials V-01 to V-04 are labelled beforehand.", "liquid.transfer", args{"robot": "ot2_1", "source": "reservoir A1", "dest": "vial V-01", "volume_ul": json.Number("500")}},
+		{"Run centrifuge cf1 at 3000 rpm for 5 minutes with layout balanced-4, balanced within 0.1 g against water; open it at zero speed only.", "centrifuge.run", args{"device": "cf1", "rpm": json.Number("3000"), "minutes": json.Number("5"), "layout": "balanced-4"}},
+		{"Run the reviewed script fit_kinetics.py in the sandbox, limit 120 s, no network; it writes slope and intercept to its scratch folder.", "sandbox.exec", args{"script": "fit_kinetics.py", "timeout_s": json.Number("120")}},
+		{"Append all readings to notebook NB-12, failed ones too, and mark points that could not be taken as not taken, with the reason.", "record.append", args{"notebook": "NB-12", "text": "readings as taken, two not taken"}},
+		{"Move arm ur5e_1 home at 200 mm/s with the empty rack and let it wait there until somebody has unloaded it and confirmed that.", "arm.move", args{"arm": "ur5e_1", "target": "home", "speed_mm_s": json.Number("200")}},
+		{"Notify the shift lead that the run is finished and that hp1 is off and cools below 40 °C before anybody takes the vials away.", "notify.operator", args{"who": "shift lead", "text": "the run is finished, hp1 is off"}},
+	} {
+		p.Steps = append(p.Steps, step.text)
+		p.ToolCalls = append(p.ToolCalls, plan.ToolCall{Step: i + 1, Tool: step.tool, Arguments: step.args})
 	}
 	checkers := append(check.Default(s, plan.DefaultLimits()), newScreen(b, Options{}))
 	in := check.Input{Plan: p, Site: s}
-	if r, faults := check.Run(checkers, in); len(faults) > 0 || r.Sigma == 0 {
+	r, faults := check.Run(checkers, in)
+	if len(faults) > 0 || r.Sigma == 0 {
 		b.Fatal(r, faults)
 	}
+	b.Logf("level %s, findings %v", r.Level, r.Findings)
 	b.ReportAllocs()
 	medians(b, func() { check.Run(checkers, in) })
 }
