@@ -99,12 +99,13 @@ func shift(w []byte, k uint8) {
 
 // tally counts what the words of a text say about how it was written.
 type tally struct {
-	words         int
-	known         int
-	mirror        streak
-	shift         [26]streak
-	spaced        int // longest run of single letters
-	leet, jumbled bool
+	words   int
+	known   int
+	mirror  streak
+	shift   [26]streak
+	spaced  int  // longest run of single letters
+	leet    bool // a word with digits or signs in it stands for a known one
+	jumbled bool
 }
 
 // quiet reports whether too few words make sense in another reading for any
@@ -176,7 +177,7 @@ func (w *Words) countWord(t *tally, word []byte) {
 	if e.shift != 0 {
 		t.shift[e.shift].add(t.words)
 	}
-	t.leet = t.leet || mixed(word)
+	t.leet = t.leet || mixed(word) && w.unleet(word) != ""
 	t.jumbled = t.jumbled || len(word) >= shortestJumble && w.letters[mixture(word)]
 }
 
@@ -242,24 +243,8 @@ func (w *Words) mend(word []byte) (string, bool) {
 		return "", false
 	}
 	if mixed(word) {
-		buf := slices.Clone(word)
-		for i, c := range buf {
-			if l := leet[c&0x7f]; l != 0 && !(c >= 'a' && c <= 'z') {
-				buf[i] = l
-			}
-		}
-		if w.known.of(buf).known {
-			return string(buf), true
-		}
-		for i, c := range word {
-			if c == '1' {
-				buf[i] = 'l'
-			}
-		}
-		if w.known.of(buf).known {
-			return string(buf), true
-		}
-		return "", false
+		meant := w.unleet(word)
+		return meant, meant != ""
 	}
 	if len(word) >= shortestJumble && w.letters[mixture(word)] {
 		if k, ok := w.jumbled[string(jumble(slices.Clone(word)))]; ok {
@@ -267,6 +252,30 @@ func (w *Words) mend(word []byte) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// unleet gives the known word that a word with digits and signs among its
+// letters stands for, "" if there is none.
+func (w *Words) unleet(word []byte) string {
+	var room [32]byte
+	buf := append(room[:0], word...)
+	for i, c := range buf {
+		if l := leet[c&0x7f]; l != 0 && !(c >= 'a' && c <= 'z') {
+			buf[i] = l
+		}
+	}
+	if l := w.known.slot(buf); l.entry.known {
+		return l.word
+	}
+	for i, c := range word {
+		if c == '1' {
+			buf[i] = 'l'
+		}
+	}
+	if l := w.known.slot(buf); l.entry.known {
+		return l.word
+	}
+	return ""
 }
 
 // fewestLetters is how many single letters in a row are taken for a spaced-out
