@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math"
 	"strings"
 
 	"interlock/internal/verdict"
@@ -69,8 +70,44 @@ func (c Secrets) Check(in Input) Result {
 	return r
 }
 
+// shortestSecret is the length of the shortest credential without spaces.
+var shortestSecret = func() int {
+	n := math.MaxInt
+	for _, s := range secretShapes {
+		if s.rest > 0 {
+			n = min(n, len(s.prefix)+s.rest)
+		}
+	}
+	return n
+}()
+
+// mayHoldSecret reports whether a text has a run of characters as long as a
+// credential, or five hyphens as before a key: most texts are done with here.
+func mayHoldSecret(text string) bool {
+	run, hyphens := 0, 0
+	for i := 0; i < len(text); i++ {
+		if !tokenBytes[text[i]] {
+			run, hyphens = 0, 0
+			continue
+		}
+		run++
+		if text[i] != '-' {
+			hyphens = 0
+		} else if hyphens++; hyphens >= len("-----") {
+			return true
+		}
+		if run >= shortestSecret {
+			return true
+		}
+	}
+	return false
+}
+
 // secretIn finds the first credential in a text.
 func secretIn(text string) (start, end int, found bool) {
+	if !mayHoldSecret(text) {
+		return 0, 0, false
+	}
 	for _, s := range secretShapes {
 		for from := 0; ; {
 			i := strings.Index(text[from:], s.prefix)
@@ -90,6 +127,13 @@ func secretIn(text string) (start, end int, found bool) {
 	}
 	return 0, 0, false
 }
+
+var tokenBytes = func() (t [256]bool) {
+	for c := range t {
+		t[c] = tokenByte(byte(c))
+	}
+	return t
+}()
 
 func tokenByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '_'
