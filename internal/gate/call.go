@@ -34,7 +34,7 @@ var callKeys = []string{"name", "arguments", "_meta", "task", "inputResponses", 
 // the protocol has is refused (C22).
 func readCall(f wire.Frame) (callFrame, error) {
 	var c callFrame
-	fields, err := wire.Fields(f.Params)
+	fields, err := wire.Split(f.Params)
 	if err != nil {
 		return c, fmt.Errorf("params: %w", err)
 	}
@@ -49,7 +49,7 @@ func readCall(f wire.Frame) (callFrame, error) {
 		case "arguments":
 			c.Raw = p.Value
 		case "_meta":
-			if c.Meta, err = wire.Fields(p.Value); err != nil {
+			if c.Meta, err = wire.Split(p.Value); err != nil {
 				return c, fmt.Errorf("params._meta: %w", err)
 			}
 		case "task":

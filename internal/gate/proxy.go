@@ -164,12 +164,15 @@ func (p *proxy) post(w http.ResponseWriter, r *http.Request, s *Session, c Clien
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p.forward(w, r, s, c, out.Up)
+	p.forward(w, r, s, c, out)
 }
 
 // forward sends a frame upstream and carries the answer back.
-func (p *proxy) forward(w http.ResponseWriter, r *http.Request, s *Session, c Client, frame []byte) {
-	f, _ := wire.ParseServer(frame) // it has passed the strict reading
+func (p *proxy) forward(w http.ResponseWriter, r *http.Request, s *Session, c Client, out Out) {
+	f := out.of
+	if f.Kind == wire.Invalid {
+		f, _ = wire.ParseServer(out.Up) // it has passed the strict reading
+	}
 	if f.Kind != wire.Request {
 		f.Key = "" // an answer has the id of the server's request, which may be that of one of the client's
 	}
@@ -183,7 +186,7 @@ func (p *proxy) forward(w http.ResponseWriter, r *http.Request, s *Session, c Cl
 		stop := context.AfterFunc(r.Context(), func() { time.AfterFunc(p.g.o.Policy.ResultTimeout, cancel) })
 		defer stop()
 	}
-	up, err := p.request(ctx, http.MethodPost, r.Header, frame)
+	up, err := p.request(ctx, http.MethodPost, r.Header, out.Up)
 	if err != nil {
 		writeFrame(w, http.StatusBadGateway, s.Failed(ctx, f, false, err.Error()))
 		return

@@ -44,6 +44,7 @@ type inflight struct {
 type Out struct {
 	Up, Down []byte
 	Later    func(context.Context) [][]byte
+	of       wire.Frame                // what Up was made of, taken apart; the zero frame if that is not known
 	Then     func(context.Context) Out // runs apart as Later does, and says what becomes of the frame after all
 }
 
@@ -73,7 +74,9 @@ func (s *Session) FromClient(ctx context.Context, raw []byte) Out {
 	case wire.Notification:
 		return s.notification(ctx, f)
 	default:
-		return s.request(ctx, f)
+		out := s.request(ctx, f)
+		out.of = f
+		return out
 	}
 }
 
@@ -139,7 +142,7 @@ func (s *Session) learn(f wire.Frame) {
 		s.mu.Unlock()
 		return
 	}
-	fields, err := wire.Fields(wire.Get(f.Params, "_meta"))
+	fields, err := wire.Split(wire.Get(f.Params, "_meta"))
 	if err != nil {
 		return
 	}

@@ -26,6 +26,7 @@ type Book struct {
 	mu     sync.Mutex // owns what follows, and never held over an append
 	grants map[string]*Grant
 	order  []string                   // grant ids by age
+	going  []*Grant                   // those that may not have finished, by age: a call looks at no others
 	rests  map[string]json.RawMessage // of plans not granted yet: what they rest on, by plan
 }
 
@@ -76,6 +77,7 @@ func (b *Book) Open(ctx context.Context, g Grant) (Grant, error) {
 func (b *Book) add(g *Grant) {
 	b.grants[g.ID] = g
 	b.order = append(b.order, g.ID)
+	b.going = append(b.going, g)
 	delete(b.rests, g.Plan)
 }
 
@@ -156,13 +158,9 @@ func (b *Book) Reserve(ctx context.Context, ask Ask) (Permit, *Refusal) {
 func (b *Book) find(ask Ask) (Permit, *Refusal, []string) {
 	var best *Refusal
 	var open []*Grant
-	for _, id := range b.order {
-		g := b.grants[id]
+	for _, g := range b.unfinished() {
 		if g.Requester != ask.Requester || (ask.Handle != "" && ask.Handle != g.ID) {
 			continue // a handle is no authority: the credential must be the requester's (C14)
-		}
-		if g.Status == Finished {
-			continue // lets nothing pass, and is no reason worth telling
 		}
 		if r := b.usable(g); r != nil {
 			if g.Status == Suspended {
@@ -200,6 +198,13 @@ func (b *Book) find(ask Ask) (Permit, *Refusal, []string) {
 		return Permit{}, wait, nil
 	}
 	return Permit{}, best, strayed(open)
+}
+
+// unfinished gives the grants that have not finished: one that has lets
+// nothing pass, and is no reason worth telling. mu is held.
+func (b *Book) unfinished() []*Grant {
+	b.going = slices.DeleteFunc(b.going, func(g *Grant) bool { return g.Status == Finished || b.grants[g.ID] != g })
+	return b.going
 }
 
 // take reports whether the call is the next one of an open grant.

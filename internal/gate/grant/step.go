@@ -324,8 +324,7 @@ func argsJSON(args map[string]any) json.RawMessage {
 func (b *Book) ReserveIfNext(ask Ask) (Permit, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, id := range b.order {
-		g := b.grants[id]
+	for _, g := range b.unfinished() {
 		if g.Requester != ask.Requester || g.Status != Open || b.usable(g) != nil || (ask.Handle != "" && ask.Handle != g.ID) {
 			continue
 		}

@@ -99,7 +99,7 @@ func ParseClient(raw []byte) (Frame, *Refusal) {
 		}
 		return Frame{}, r
 	}
-	f, r := parse(raw)
+	f, r := parse(raw, Split) // it has been read strictly
 	if r != nil {
 		return Frame{}, r
 	}
@@ -115,11 +115,11 @@ func ParseServer(raw []byte) (Frame, *Refusal) {
 	if len(raw) > MaxServerFrame {
 		return Frame{}, refuse(CodeUpstream, "the server's message has %d bytes: at most %d", len(raw), MaxServerFrame)
 	}
-	return parse(bytes.TrimSpace(raw))
+	return parse(bytes.TrimSpace(raw), Fields)
 }
 
-func parse(raw []byte) (Frame, *Refusal) {
-	fields, err := Fields(raw)
+func parse(raw []byte, split func([]byte) ([]Field, error)) (Frame, *Refusal) {
+	fields, err := split(raw)
 	if err != nil {
 		return Frame{}, refuse(CodeParse, "not a JSON-RPC message: %v", err)
 	}
@@ -279,8 +279,12 @@ func Elements(raw []byte) ([][]byte, error) {
 	return list, err
 }
 
-// Get returns the value of a key of an object as written, nil if absent.
+// Get returns the value of a key of an object as written, nil if absent. The
+// object is part of a frame that has been parsed, or was written here.
 func Get(raw []byte, key string) []byte {
+	if value, sure := find(raw, key); sure {
+		return value
+	}
 	fields, err := Fields(raw)
 	if err != nil {
 		return nil
