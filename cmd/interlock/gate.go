@@ -243,6 +243,7 @@ func mountGate(e *env, eng *engine, mux *http.ServeMux) (func(), error) {
 	mux.Handle("/v1/sites/", gw.stateHandler(tokens))
 	watched := make(chan struct{})
 	go func() { defer close(watched); gw.watchReviews(ctx, eng.log) }()
+	go gw.gate.WatchPins(ctx, reviewPoll)
 	endWatch := gw.watch.start(ctx)
 	fmt.Fprintf(e.Stdout, "MCP    /mcp (%s), mode %s\n", strings.Join(names(ups), ", "), cfg.Mode)
 	return sync.OnceFunc(func() {

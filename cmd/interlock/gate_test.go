@@ -41,7 +41,7 @@ func newGateRig(t *testing.T) *gateRig {
 		return strings.Replace(text, "  # site: my-lab\n", "  site: chem-sdl\n  upstreams: [{name: lab, url: \""+up.URL+"\"}]\n", 1)
 	})
 	g.run(t, exitInternal, nil, "tools", "diff")
-	g.run(t, exitOK, nil, "tools", "approve", "--all")
+	g.run(t, exitOK, map[string]string{"INTERLOCK_TOKEN": g.reviewer}, "tools", "approve", "--all")
 	g.run(t, exitOK, nil, "tools", "diff")
 	return g
 }

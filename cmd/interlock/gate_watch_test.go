@@ -148,7 +148,7 @@ func TestC38_APolledToolThatChangesIsNotBelieved(t *testing.T) {
 	if out := g.run(t, exitInternal, nil, "doctor"); !strings.Contains(out, "fail    poll") || !strings.Contains(out, "not the approved one") {
 		t.Errorf("doctor does not say so:\n%s", out)
 	}
-	g.run(t, exitOK, nil, "tools", "approve", "sensor.read")
+	g.run(t, exitOK, map[string]string{"INTERLOCK_TOKEN": g.reviewer}, "tools", "approve", "sensor.read")
 	waitUntil(t, shows(true))
 	_ = cs.Close()
 	g.stop()
@@ -205,7 +205,7 @@ func TestTheSandboxProbeDecides(t *testing.T) {
     max_age: 2h
     require: true
 `)
-	g.run(t, exitOK, nil, "tools", "approve", "--all")
+	g.run(t, exitOK, map[string]string{"INTERLOCK_TOKEN": g.reviewer}, "tools", "approve", "--all")
 	code := object{"plan": object{
 		"goal": "Fit the kinetics", "submitted_by": object{"on_behalf_of": "Mei Tanaka"},
 		"steps":      []string{"Run the reviewed script in the sandbox with a limit of 60 s."},

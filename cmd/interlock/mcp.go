@@ -47,6 +47,7 @@ func (c *mcpCmd) Run(e *env) error {
 	} else {
 		fmt.Fprintln(e.Stderr, "interlock: decisions are not recorded: run interlock init for a store. Calls are kept in a journal.")
 	}
+	go gw.gate.WatchPins(e.Ctx, reviewPoll)
 	defer gw.watch.start(e.Ctx)()
 	defer gw.gate.Close()
 	server, err := wire.Start(e.Ctx, up.Command)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/user"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -12,7 +11,9 @@ import (
 	"interlock/internal/gate"
 	"interlock/internal/gate/pin"
 	"interlock/internal/gate/wire"
+	"interlock/internal/identity"
 	"interlock/internal/record"
+	"interlock/internal/review"
 	"interlock/internal/site"
 )
 
@@ -165,65 +166,82 @@ func writeChange(w io.Writer, c pin.Change) {
 
 type toolsApproveCmd struct {
 	toolsFlags
+	reviewerFlags
 	All  bool     `help:"Approve everything, the server's instructions included."`
-	By   string   `help:"Who approves; by default the user of this machine." placeholder:"NAME"`
 	Args []string `arg:"" optional:"" passthrough:"" help:"TOOL… [-- COMMAND ARG…]"`
 }
 
+// Run approves tools under the name of a reviewer's credential, never under a
+// name that somebody types or that the machine has for its user (C16): whoever
+// runs commands here may be an agent. The approval is on record before it
+// holds (C25).
 func (c *toolsApproveCmd) Run(e *env) error {
-	by := c.By
-	if u, err := user.Current(); by == "" && err == nil {
-		by = u.Username
+	log, q, by, err := c.approver(e)
+	if err != nil {
+		return err
 	}
+	defer quietly(log)
 	// Flags may stand among the names, since what follows is passed through.
 	args := c.Args
 	for len(args) > 0 && args[0] == "--all" {
 		c.All, args = true, args[1:]
 	}
-	var approved []record.ToolPinned
-	err := c.each(e, args, func(pins *pin.Store, shown *pin.Server, changes []pin.Change, words []string) error {
+	return c.each(e, args, func(pins *pin.Store, shown *pin.Server, changes []pin.Change, words []string) error {
 		if c.All == (len(words) > 0) {
 			return badInput(errors.New("expected names of tools, or --all"))
+		}
+		for _, word := range words {
+			if shown.Tool(word) == nil {
+				return badInput(fmt.Errorf("%s has no tool %q now", shown.Name, word))
+			}
 		}
 		for _, ch := range changes {
 			writeChange(e.Stdout, ch)
 		}
+		if err := q.Pinned(e.Ctx, c.approvals(shown, changes, words, by)); err != nil {
+			return storeError(err)
+		}
 		if err := pins.Approve(shown, words, by, time.Now()); err != nil {
 			return badInput(err)
 		}
-		fmt.Fprintf(e.Stdout, "%s: approved by %s\n", shown.Name, by)
-		for _, ch := range changes {
-			if ch.What != "removed" && (c.All || slices.Contains(words, ch.Tool)) {
-				p := record.ToolPinned{Server: shown.Name, Tool: ch.Tool, Status: "pinned", By: by}
-				if t := shown.Tool(ch.Tool); t != nil {
-					p.Digest = t.Digest
-				}
-				approved = append(approved, p)
-			}
-		}
+		fmt.Fprintf(e.Stdout, "%s: approved by %s\n", shown.Name, printable(by))
 		return nil
 	})
-	return errors.Join(err, c.record(e, approved))
 }
 
-// record puts an approval on record where there is one, and closes what waits
-// for a person because of these tools.
-func (c *toolsApproveCmd) record(e *env, approved []record.ToolPinned) error {
+// approver opens the record and tells who approves.
+func (c *toolsApproveCmd) approver(e *env) (*record.Log, *review.Queue, string, error) {
 	store := storeFlags{Config: c.Config}
 	cfg, err := store.load(e)
 	if err != nil {
-		return err
-	}
-	if len(approved) == 0 || initialised(cfg) != nil {
-		return nil // a gate without an installation keeps a journal, not a record
+		return nil, nil, "", err
 	}
 	log, err := openLog(e, cfg)
 	if err != nil {
-		return err
+		return nil, nil, "", fmt.Errorf("tools are approved by a reviewer, on record: %w", err)
 	}
-	defer quietly(log)
-	if err := newQueue(log, &site.Set{}, cfg.Review).Pinned(e.Ctx, approved); err != nil {
-		return storeError(err)
+	who, err := c.reviewer(e, log)
+	if err == nil && who.Role != identity.Reviewer {
+		err = badInput(fmt.Errorf("approving tools: %w: the credential is %s's", review.ErrNotReviewer, printable(who.String())))
 	}
-	return nil
+	if err != nil {
+		return nil, nil, "", errors.Join(err, log.Close())
+	}
+	return log, newQueue(log, &site.Set{}, cfg.Review), who.Name, nil
+}
+
+// approvals are what goes on record of one server.
+func (c *toolsApproveCmd) approvals(shown *pin.Server, changes []pin.Change, words []string, by string) []record.ToolPinned {
+	var out []record.ToolPinned
+	for _, ch := range changes {
+		if ch.What == "removed" || (!c.All && !slices.Contains(words, ch.Tool)) {
+			continue
+		}
+		p := record.ToolPinned{Server: shown.Name, Tool: ch.Tool, Status: "pinned", By: by}
+		if t := shown.Tool(ch.Tool); t != nil {
+			p.Digest = t.Digest
+		}
+		out = append(out, p)
+	}
+	return out
 }

@@ -166,8 +166,9 @@ type Gate struct {
 	end     context.CancelFunc
 	watches sync.WaitGroup
 
-	mu  sync.Mutex
-	ups map[string]Upstream // those a handler serves, by name
+	mu   sync.Mutex            // owns what follows
+	ups  map[string]Upstream   // those a handler serves, by name
+	open map[*Session]struct{} // those whose client can be told things
 }
 
 // New builds a gate and recovers what the journal says. What the gate does on

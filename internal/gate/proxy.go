@@ -39,6 +39,8 @@ type httpSession struct {
 	s      *Session
 	client Client
 	used   time.Time
+	out    *outlet // the stream the client listens on
+	end    func()  // the client is told nothing any more
 }
 
 func newProxy(g *Gate, u Upstream) *proxy {
@@ -91,15 +93,31 @@ func (p *proxy) begin(id string, s *Session, c Client, header http.Header) {
 	h := header.Clone()
 	h.Set(sessionHeader, id)
 	s.ask = &httpAsker{p: p, header: h}
+	out := &outlet{}
+	end := p.g.serve(s, out.tell)
+	p.forget(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.sessions[id] = &httpSession{s: s, client: c, used: p.g.o.Now()}
+	p.sessions[id] = &httpSession{s: s, client: c, used: p.g.o.Now(), out: out, end: end}
 }
 
 func (p *proxy) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.sessions, id)
+	if h := p.sessions[id]; h != nil {
+		h.end()
+		delete(p.sessions, id)
+	}
+}
+
+// outlet returns what the client of a session listens on.
+func (p *proxy) outlet(id string) *outlet {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if h := p.sessions[id]; h != nil {
+		return h.out
+	}
+	return &outlet{}
 }
 
 // expire forgets sessions that were not used for d.
@@ -109,6 +127,7 @@ func (p *proxy) expire(ctx context.Context, d time.Duration) {
 	for id, h := range p.sessions {
 		if p.g.o.Now().Sub(h.used) > d {
 			old = append(old, h.s)
+			h.end()
 			delete(p.sessions, id)
 		}
 	}
@@ -213,7 +232,13 @@ func (p *proxy) carry(ctx context.Context, w http.ResponseWriter, resp *http.Res
 	copyHeader(w.Header(), resp.Header, "Content-Length")
 	if kind == "text/event-stream" {
 		w.WriteHeader(resp.StatusCode)
-		resumable := p.stream(ctx, w, resp.Body, s)
+		out := &outlet{}
+		out.listen(w)
+		if f.Method == "subscriptions/listen" { // without sessions such a stream is what the gate can tell on
+			defer p.g.serve(s, out.tell)()
+			defer out.leave(w)
+		}
+		resumable := p.stream(ctx, out, resp.Body, s)
 		p.over(ctx, w, s, f, resumable)
 		return
 	}
@@ -253,8 +278,7 @@ func (p *proxy) over(ctx context.Context, w http.ResponseWriter, s *Session, f w
 
 // stream carries events until the server ends the stream. It reports whether
 // the client can take it up again.
-func (p *proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reader, s *Session) (resumable bool) {
-	flusher := http.NewResponseController(w)
+func (p *proxy) stream(ctx context.Context, to *outlet, body io.Reader, s *Session) (resumable bool) {
 	in := bufio.NewReaderSize(body, 8<<10)
 	for {
 		e, err := wire.ReadEvent(in, wire.MaxServerFrame)
@@ -267,10 +291,9 @@ func (p *proxy) stream(ctx context.Context, w http.ResponseWriter, body io.Reade
 		resumable = resumable || (e.HasID && e.ID != "")
 		for _, frame := range p.event(ctx, s, e) {
 			e.Data = frame
-			if _, err := w.Write(e.Append(nil)); err != nil && ctx.Err() != nil {
+			if err := to.write(e); err != nil && ctx.Err() != nil {
 				return resumable
 			}
-			_ = flusher.Flush()
 		}
 	}
 }
@@ -325,7 +348,10 @@ func (p *proxy) get(w http.ResponseWriter, r *http.Request, s *Session) {
 		// Long may pass before the first event; the client waits for the answer
 		// to its GET. After a POST the first event comes with the headers.
 		_ = http.NewResponseController(w).Flush()
-		p.stream(r.Context(), w, resp.Body, s)
+		out := p.outlet(r.Header.Get(sessionHeader))
+		out.listen(w)
+		defer out.leave(w)
+		p.stream(r.Context(), out, resp.Body, s)
 		return
 	}
 	_, _ = io.Copy(w, io.LimitReader(resp.Body, wire.MaxClientFrame))

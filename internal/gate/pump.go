@@ -32,6 +32,7 @@ type pump struct {
 func (g *Gate) Pump(ctx context.Context, c Client, server string, down, up wire.Conn) error {
 	p := &pump{down: down, up: up, waiting: map[string]chan wire.Frame{}}
 	p.s = g.NewSession(c, server, p)
+	defer g.serve(p.s, func(frame []byte) { _ = down.Write(frame) })()
 	ctx, cancel := context.WithCancel(ctx)
 	upDone := make(chan error, 1)
 	go func() { upDone <- p.fromServer(ctx) }()

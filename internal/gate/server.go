@@ -43,9 +43,11 @@ func (s *Session) listChanged(_ context.Context, f wire.Frame) Out {
 			s.g.o.Log.WarnContext(ctx, "the list of tools has changed and cannot be read", "server", s.server, "error", d.Reason)
 			return [][]byte{f.Raw}
 		}
-		if after, hidden := s.visible(); hidden && after == before {
+		after, hidden := s.visible()
+		if hidden && after == before {
 			return nil
 		}
+		s.shows(after, false)
 		return [][]byte{f.Raw}
 	}}
 }
@@ -127,8 +129,15 @@ func (s *Session) introduced(ctx context.Context, f wire.Frame) []byte {
 		}
 	}
 	caps := wire.Get(result, "capabilities")
-	if caps != nil && wire.Get(caps, "tools") == nil {
-		if with, err := wire.Set(caps, "tools", []byte("{}")); err == nil {
+	if tools := wire.Get(caps, "tools"); caps != nil && string(wire.Get(tools, "listChanged")) != "true" {
+		if tools == nil {
+			tools = []byte("{}")
+		}
+		tools, err = wire.Set(tools, "listChanged", []byte("true")) // the gate says so when a person has approved tools
+		if err != nil {
+			return wire.ErrorReply(f.ID, wire.CodeUpstream, "the server's capabilities cannot be read", nil)
+		}
+		if with, err := wire.Set(caps, "tools", tools); err == nil {
 			if r, err := wire.Set(result, "capabilities", with); err == nil {
 				result = r
 			}
@@ -149,6 +158,7 @@ func (s *Session) listed(ctx context.Context, f wire.Frame) []byte {
 		return f.Raw
 	}
 	if f.Result == nil { // a server without tools: the gate's are all there are
+		s.shows("", true)
 		return wire.Reply(f.ID, wire.Object(s.resultFields(wire.Field{Key: "tools", Value: list(s.g.planTools())})...))
 	}
 	raws, err := wire.Elements(wire.Get(f.Result, "tools"))
@@ -179,6 +189,8 @@ func (s *Session) listed(ctx context.Context, f wire.Frame) []byte {
 	}
 	if last {
 		kept = append(kept, s.g.planTools()...)
+		names, _ := s.visible()
+		s.shows(names, true)
 	}
 	result, err := wire.Set(f.Result, "tools", list(kept))
 	if err != nil {

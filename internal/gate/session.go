@@ -26,6 +26,9 @@ type Session struct {
 	asked   map[string]bool      // the server's requests the client may answer, by id
 	meta    []byte               // _meta the gate uses for its own requests: the client's protocol fields
 	version string               // protocol version, "" before it is known
+	tell    func([]byte)         // writes to the client; nil if nobody can
+	shown   string               // what the client was last given or told of the server's tools
+	listing bool                 // the client has asked for the list
 }
 
 // An inflight is a request of the client that has been sent on.
@@ -36,6 +39,8 @@ type inflight struct {
 	key    string // of its continuation
 	pass   pass
 	timer  *time.Timer // set once an answer is overdue
+
+	listens bool // a stream that asked for word of changed tools
 }
 
 // Out says what becomes of a frame. Frames go Up to the server, Down to the
@@ -130,7 +135,12 @@ func (s *Session) request(ctx context.Context, f wire.Frame) Out {
 			return out
 		}
 	}
-	s.track(f, &inflight{id: f.ID, method: f.Method})
+	in := &inflight{id: f.ID, method: f.Method, listens: listens(f)}
+	if in.listens {
+		names, _ := s.visible()
+		s.shows(names, true)
+	}
+	s.track(f, in)
 	return Out{Up: f.Raw}
 }
 

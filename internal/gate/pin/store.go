@@ -22,6 +22,7 @@ type Store struct {
 	mu       sync.Mutex // owns what follows
 	approved map[string]*Server
 	modified time.Time
+	changes  int
 }
 
 type file struct {
@@ -75,7 +76,17 @@ func (s *Store) load() error {
 		approved[srv.Name] = srv
 	}
 	s.approved, s.modified = approved, info.ModTime()
+	s.changes++
 	return nil
+}
+
+// Changes counts how often what is approved has changed since the store was
+// opened, by this process or another.
+func (s *Store) Changes() (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := s.load()
+	return s.changes, err
 }
 
 // Approved returns what is approved of a server, nil if nothing is.
@@ -128,6 +139,7 @@ func (s *Store) Approve(live *Server, names []string, by string, at time.Time) e
 func (s *Store) save(approved map[string]*Server) error {
 	if s.path == "" {
 		s.approved = approved
+		s.changes++
 		return nil
 	}
 	f := file{Version: 1}
@@ -147,6 +159,7 @@ func (s *Store) save(approved map[string]*Server) error {
 		return fmt.Errorf("writing the approved tools: %w", err)
 	}
 	s.approved, s.modified = approved, info.ModTime()
+	s.changes++
 	return nil
 }
 
