@@ -27,6 +27,8 @@ const approvalHolds = 90 * 24 * time.Hour
 type remembered struct {
 	engine *engine
 	reader *record.Reader
+	// familiar is what was accepted, by the judges or by a person.
+	familiar *memory.Familiar
 
 	mu     sync.Mutex // owns memory and next
 	memory *memory.Memory
@@ -35,11 +37,11 @@ type remembered struct {
 
 // remember switches memory on for an engine with a store.
 func (eng *engine) remember(ctx context.Context, r *record.Reader) error {
-	m := &remembered{engine: eng, reader: r, memory: memory.New(memory.Options{}, time.Now)}
+	m := &remembered{engine: eng, reader: r, memory: memory.New(memory.Options{}, time.Now), familiar: memory.NewFamiliar()}
 	if err := m.sync(ctx); err != nil {
 		return err
 	}
-	eng.pipeline.Memory = m
+	eng.pipeline.Memory, eng.bench.familiar = m, m.familiar
 	return nil
 }
 
@@ -119,6 +121,9 @@ func (m *remembered) decided(ctx context.Context, entry record.Entry, ev record.
 	if err != nil || facts == nil {
 		return err
 	}
+	if ev.Report.Decision.Outcome == verdict.Accept {
+		m.familiar.Accepted(ev.Report.Case.Site, facts)
+	}
 	f, failed := failureOf(s, ev.Report, entry.At)
 	if !failed {
 		return nil
@@ -163,6 +168,7 @@ func (m *remembered) reviewed(ctx context.Context, entry record.Entry, ev record
 	if err != nil || facts == nil {
 		return err
 	}
+	m.familiar.Accepted(c.Site, facts)
 	for _, p := range append(slices.Clone(c.Prior), verdict.Prior{ID: ev.Decision}) {
 		precedent := memory.Precedent{ID: ev.Decision, By: ev.Reviewer, Lifts: p.ID, SiteHash: c.DecidedWith.Site, Expires: entry.At.Add(approvalHolds)}
 		if err := ignoreUnknown(m.memory.Approve(precedent, s, facts)); err != nil {

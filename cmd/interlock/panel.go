@@ -17,6 +17,7 @@ import (
 	"interlock/internal/llm"
 	"interlock/internal/llm/cassette"
 	"interlock/internal/llm/provider"
+	"interlock/internal/memory"
 	"interlock/internal/pipeline"
 	"interlock/internal/prompt"
 	"interlock/internal/verdict"
@@ -67,6 +68,18 @@ type bench struct {
 	chief   pipeline.Chief
 	judges  []string // names, for decisions and reports
 	prompts string   // digest, "" if no model is asked
+
+	// familiar is what was accepted here before; nil without a memory.
+	familiar *memory.Familiar
+}
+
+// novelty is how unlike a plan is to all that was accepted. Nothing to compare
+// with, because nothing is remembered, is no sign of risk.
+func (b *bench) novelty(in judge.Input) float64 {
+	if b.familiar == nil {
+		return 0
+	}
+	return b.familiar.Novelty(in.Site.ID, in.Facts)
 }
 
 // newBench makes panel and chief. Nothing is sent yet; a model that cannot be
@@ -107,8 +120,7 @@ func newBench(ctx context.Context, e *env, cfg *config.Config, f panelFlags) (*b
 		Depth: judge.Depth{Start: cfg.Panel.Depth, Min: cfg.Policy.MinPanel, Max: cfg.Panel.MaxDepth},
 	}
 	if cfg.Panel.Depth == 0 {
-		// Nothing to compare with is no sign of risk: novelty counts once there is a memory.
-		p.Start = func(in judge.Input) int { return judge.StartSize(in, 0, cfg.Policy.MinPanel) }
+		p.Start = func(in judge.Input) int { return judge.StartSize(in, b.novelty(in), cfg.Policy.MinPanel) }
 	}
 	if p.Judges, err = m.judges(ctx, cfg.Panel.Judges, frame); err != nil {
 		return nil, err

@@ -9,8 +9,10 @@ import (
 
 	"interlock/internal/config"
 	"interlock/internal/decide"
+	"interlock/internal/fact"
 	"interlock/internal/judge"
 	"interlock/internal/llm/llmtest"
+	"interlock/internal/memory"
 	"interlock/internal/plan"
 	"interlock/internal/redact"
 	"interlock/internal/site"
@@ -208,5 +210,31 @@ func TestConfigInitAuto(t *testing.T) {
 	out, _ := interlock(t, exitOK, "config", "init")
 	if !strings.Contains(out, "panel:") || strings.Contains(out, "# Found on this machine") {
 		t.Errorf("got %s", out)
+	}
+}
+
+// How unlike a plan is to what was accepted raises the first round; without a
+// memory there is nothing to be unlike.
+func TestNoveltyRaisesTheFirstRound(t *testing.T) {
+	t.Parallel()
+	say := llmtest.Turn{Text: acceptAnswer}
+	path, _ := liveConfig(t, [3]llmtest.Turn{say, say, say}, chiefTurn("accept", "none"))
+	e := &env{Ctx: t.Context(), Getenv: func(string) string { return "" }}
+	cfg, err := config.Load(path, e.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := newBench(t.Context(), e, cfg, panelFlags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := judge.Input{Plan: &plan.Plan{Goal: "weigh", Steps: []string{"weigh 1 g"}}, Site: &site.Site{ID: "s"}, Facts: &fact.Set{Calls: []fact.Call{{Tool: "balance.weigh"}}}}
+	first := b.panel.(*judge.Panel).Start
+	plain := first(in)
+	b.familiar = memory.NewFamiliar()
+	unknown := first(in)
+	b.familiar.Accepted("s", in.Facts)
+	if again := first(in); plain >= unknown || again != plain {
+		t.Errorf("first round of %d judges without memory, %d for a new plan, %d for one like an accepted one", plain, unknown, again)
 	}
 }

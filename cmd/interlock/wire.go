@@ -35,6 +35,7 @@ type engine struct {
 	config   *config.Config
 	sites    *site.Set
 	limits   plan.Limits
+	bench    *bench
 	judges   []string
 	log      *record.Log // nil without a store
 	closers  []func() error
@@ -112,7 +113,7 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	eng.judges = bench.judges
+	eng.bench, eng.judges = bench, bench.judges
 	eng.pipeline = &pipeline.Pipeline{
 		Sites: map[string]*pipeline.Site{}, Panel: bench.panel,
 		Chief: bench.chief, Redact: redact.Redactor{Suspicious: builder.suspicious, Unnamed: eng.unnamed}.Redact,
