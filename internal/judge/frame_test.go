@@ -248,6 +248,24 @@ func TestC45_StrangersHaveNames(t *testing.T) {
 	}
 }
 
+// People of the profile have names in any script, with or without spaces
+// around them in a sentence.
+func TestC45_NamesInScriptsWithoutCase(t *testing.T) {
+	t.Parallel()
+	in := lab()
+	in.Site.People = []site.Person{{Name: "李伟 (Li Wei)", Role: "chemist"}, {Name: "दीपा राव", Role: "technician"}, {Name: "سارة حداد", Role: "nurse"}}
+	in.Plan.Steps = []string{"请李伟检查温度, then Wei signs.", "दीपा राव sees it; سارة waits."}
+	q := ask(t, frame(t, true), in)
+	for _, name := range []string{"李伟", "Wei", "दीपा", "राव", "سارة", "حداد"} {
+		if strings.Contains(q.Prompt, name) {
+			t.Errorf("%q leaves the site", name)
+		}
+	}
+	if !strings.Contains(q.Prompt, "请Person-1检查温度") || q.Back("Person-1") != "李伟" {
+		t.Errorf("not put right: %s, %q", q.Prompt[strings.Index(q.Prompt, "step 1"):][:80], q.Back("Person-1"))
+	}
+}
+
 func TestC45_NamesThatAreWords(t *testing.T) {
 	t.Parallel()
 	in := lab()

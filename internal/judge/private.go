@@ -50,6 +50,7 @@ type pseudonym struct {
 	to      map[string]string   // folded name → pseudonym
 	byFirst map[string][]string // folded names by their first run of letters, longest first
 	begins  [256]bool           // bytes that a name in any case may begin with
+	inside  []string            // folded names in scripts without spaces, longest first: no word ends beside them
 	from    []string            // pseudonym, name, pseudonym, name …
 }
 
@@ -166,6 +167,12 @@ func (p *pseudonym) compile() {
 		first := letters(name)
 		p.byFirst[first] = append(p.byFirst[first], name)
 	}
+	for name := range p.to {
+		if utf8.RuneCountInString(name) > 1 && strings.IndexFunc(name, func(r rune) bool { return unicode.In(r, unspaced...) }) == 0 {
+			p.inside = append(p.inside, name)
+		}
+	}
+	slices.SortFunc(p.inside, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	for _, names := range p.byFirst {
 		slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	}
@@ -193,6 +200,9 @@ func letters(s string) string {
 // letters are cased.
 func (p *pseudonym) hide(s string) string {
 	s = composed(s)
+	for _, name := range p.inside {
+		s = strings.ReplaceAll(s, name, p.to[name])
+	}
 	var b strings.Builder
 	done := 0
 	for at := 0; at < len(s); {
@@ -308,6 +318,9 @@ func personWords(name string) (words []string, whole string) {
 	if open := strings.IndexByte(name, '('); open >= 0 {
 		head, inner = name[:open], strings.Trim(name[open:], "() ")
 	}
+	if words = caselessWords(head); len(words) > 0 {
+		return append(words, nameWords(inner)...), stripTitles(strings.TrimSpace(head)) // what stands in brackets spells it in letters
+	}
 	words = nameWords(head)
 	if len(words) >= 2 && len(words) == countLetters(head) {
 		return words, stripTitles(strings.TrimSpace(head))
@@ -317,6 +330,17 @@ func personWords(name string) (words []string, whole string) {
 	}
 	return nameWords(inner), stripTitles(inner)
 }
+
+// caselessWords are the words of a name in a script that has no case: nothing
+// but the place in the profile says there that it is a name.
+func caselessWords(s string) []string {
+	return slices.DeleteFunc(callWords(s), func(w string) bool {
+		return strings.ContainsFunc(w, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) })
+	})
+}
+
+// unspaced are the scripts that write no spaces between words.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 // nameWords keeps the words that look like parts of a name.
 func nameWords(s string) []string {
@@ -443,7 +467,7 @@ const minCapitals = 4
 func callWords(s string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.Is(unicode.Mn, r) && r != '-' && r != '\'' && r != '’'
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.M, r) && r != '-' && r != '\'' && r != '’'
 	}) {
 		r := []rune(w)
 		caseless := !unicode.IsUpper(r[0]) && !unicode.IsLower(r[0])
