@@ -5,8 +5,8 @@ package check
 
 import (
 	"fmt"
-	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"interlock/internal/plan"
@@ -64,11 +64,14 @@ type Report struct {
 	Level  verdict.Level
 }
 
-// A Beside check reads the plan by itself and takes about as long as all the
-// others together: it runs beside them.
-type Beside interface{ RunsBeside() }
+// A Divisible check takes about as long as all the others together and can be
+// done in pieces, at once and in any order. Its result is that of the pieces
+// put together in theirs.
+type Divisible interface {
+	Pieces(Input) []func() Result
+}
 
-// An outcome is what became of one check.
+// An outcome is what became of one check, or of a piece of one.
 type outcome struct {
 	Result
 	err error
@@ -77,40 +80,84 @@ type outcome struct {
 // Run runs every check and collects what they found, in their order. A check
 // that panics is reported as not run, which decide counts as a block (C5).
 func Run(checkers []Checker, in Input) (r Report, faults []string) {
-	var beside sync.WaitGroup
-	outcomes := make([]outcome, len(checkers))
+	outcomes := make([][]outcome, len(checkers))
+	var pieces []func()
 	for i, c := range checkers {
-		if _, ok := c.(Beside); ok {
-			beside.Go(func() { outcomes[i] = runOne(c, in) })
+		d, ok := c.(Divisible)
+		if !ok {
+			continue
+		}
+		parts, err := divide(c.ID(), d, in)
+		outcomes[i] = make([]outcome, max(len(parts), 1))
+		outcomes[i][0].err = err
+		for k, p := range parts {
+			pieces = append(pieces, func() { outcomes[i][k] = runOne(c.ID(), p) })
 		}
 	}
-	read := in
-	if read.read = readOnce(checkers, in); read.read != nil {
-		defer read.read.release()
-	}
-	for i, c := range checkers {
-		if _, ok := c.(Beside); !ok {
-			outcomes[i] = runOne(c, read)
-		}
-	}
-	beside.Wait()
+	alongside(pieces, func() { runWhole(checkers, in, outcomes) })
 	r.Ran = make([]string, 0, len(checkers))
-	parts := 0
-	for i := range outcomes {
-		parts += len(outcomes[i].Parts)
-	}
-	r.Parts = slices.Grow(r.Parts, parts)
 	for i, c := range checkers {
-		o := &outcomes[i]
-		if o.err != nil {
-			faults = append(faults, o.err.Error())
+		if fault := firstError(outcomes[i]); fault != nil {
+			faults = append(faults, fault.Error())
 			continue
 		}
 		r.Ran = append(r.Ran, c.ID())
-		r.add(o.Result)
+		for k := range outcomes[i] {
+			r.add(outcomes[i][k].Result)
+		}
 	}
 	r.Level = verdict.WorstLevel(r.Findings)
 	return r, faults
+}
+
+// runWhole runs the checks that are not done in pieces. They share one reading
+// of the plan's words.
+func runWhole(checkers []Checker, in Input, outcomes [][]outcome) {
+	if in.read = readOnce(checkers, in); in.read != nil {
+		defer in.read.release()
+	}
+	for i, c := range checkers {
+		if outcomes[i] == nil {
+			outcomes[i] = []outcome{runOne(c.ID(), func() Result { return c.Check(in) })}
+		}
+	}
+}
+
+// alongside does the pieces, starting while main runs: whoever is free, the
+// caller or one other, takes the next. So nothing waits for a processor that
+// wakes up late.
+func alongside(pieces []func(), main func()) {
+	var next atomic.Int32
+	work := func() {
+		for k := next.Add(1); int(k) <= len(pieces); k = next.Add(1) {
+			pieces[k-1]()
+		}
+	}
+	var other sync.WaitGroup
+	if len(pieces) > 0 {
+		other.Go(work)
+	}
+	main()
+	work()
+	other.Wait()
+}
+
+func divide(id string, d Divisible, in Input) (pieces []func() Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			pieces, err = nil, fmt.Errorf("check %s did not finish: %v", id, p)
+		}
+	}()
+	return d.Pieces(in), nil
+}
+
+func firstError(of []outcome) error {
+	for i := range of {
+		if of[i].err != nil {
+			return of[i].err
+		}
+	}
+	return nil
 }
 
 func (r *Result) add(o Result) {
@@ -143,13 +190,13 @@ func readOnce(checkers []Checker, in Input) (t *planText) {
 	return nil
 }
 
-func runOne(c Checker, in Input) (o outcome) {
+func runOne(id string, check func() Result) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
-			o = outcome{err: fmt.Errorf("check %s did not finish: %v", c.ID(), p)}
+			o = outcome{err: fmt.Errorf("check %s did not finish: %v", id, p)}
 		}
 	}()
-	return outcome{Result: c.Check(in)}
+	return outcome{Result: check()}
 }
 
 // IDs names the checkers in order: what decide requires to have run.

@@ -14,9 +14,6 @@ import (
 // ID names the check.
 func (s *Screen) ID() string { return "injection" }
 
-// RunsBeside implements check.Beside.
-func (s *Screen) RunsBeside() {}
-
 // A piece is one string of a plan.
 type piece struct {
 	span verdict.Span
@@ -40,22 +37,36 @@ func (g *group) add(step int, part, text string) {
 
 // Check screens every string of the plan that its planner wrote, each by
 // itself and those of a kind together.
-func (s *Screen) Check(in check.Input) check.Result {
-	var r check.Result
+func (s *Screen) Check(in check.Input) (r check.Result) {
+	for _, piece := range s.Pieces(in) {
+		g := piece()
+		r.Findings = append(r.Findings, g.Findings...)
+		r.Sigma, r.SigmaPaper = max(r.Sigma, g.Sigma), max(r.SigmaPaper, g.SigmaPaper)
+		r.Parts = append(r.Parts, g.Parts...)
+		r.NotInspected = append(r.NotInspected, g.NotInspected...)
+	}
+	return r
+}
+
+// Pieces implements check.Divisible: each kind of string by itself.
+func (s *Screen) Pieces(in check.Input) []func() check.Result {
+	var out []func() check.Result
+	for _, g := range groups(in.Plan, in.Site) {
+		if len(g.pieces) > 0 {
+			out = append(out, func() check.Result { return s.group(&g) })
+		}
+	}
+	return out
+}
+
+func (s *Screen) group(g *group) (r check.Result) {
 	w := s.borrow()
 	defer s.giveBack(w)
-	all := groups(in.Plan, in.Site)
-	parts := 0
-	for i := range all {
-		parts += len(all[i].pieces)
+	r.Parts = make([]string, 0, len(g.pieces))
+	for _, p := range g.pieces {
+		r.Parts = append(r.Parts, p.name())
 	}
-	r.Parts = slices.Grow(r.Parts, parts)
-	for _, g := range all {
-		for _, p := range g.pieces {
-			r.Parts = append(r.Parts, p.name())
-		}
-		w.group(&g, &r)
-	}
+	w.group(g, &r)
 	return r
 }
 
