@@ -239,26 +239,34 @@ func composed(s string) string {
 // may have put the letters of an escape in front of it: "\\nTanaka" is a line
 // break and a name.
 func (p *pseudonym) find(s string, at int, run string) (start int, name string) {
-	escaped := at > 0 && strings.IndexByte("\\0123456789", s[at-1]) >= 0
-	if !escaped && !p.begins[run[0]] {
+	if at == 0 || strings.IndexByte("\\0123456789", s[at-1]) < 0 {
+		if p.begins[run[0]] {
+			if n := p.named(s, at, run); n != "" {
+				return at, n
+			}
+		}
 		return at, ""
 	}
 	for _, skip := range p.starts(s, at, run) {
-		for _, n := range p.byFirst[strings.ToLower(letters(run[skip:]))] {
-			start = at + skip
-			if end := start + len(n); end <= len(s) && strings.EqualFold(s[start:end], n) && wordAt(s, start, end) {
-				return start, n
-			}
+		if n := p.named(s, at+skip, run[skip:]); n != "" {
+			return at + skip, n
 		}
 	}
 	return at, ""
 }
 
+// named gives the name that begins at s[start:] with the run of letters, if any.
+func (p *pseudonym) named(s string, start int, run string) string {
+	for _, n := range p.byFirst[strings.ToLower(letters(run))] {
+		if end := start + len(n); end <= len(s) && strings.EqualFold(s[start:end], n) && wordAt(s, start, end) {
+			return n
+		}
+	}
+	return ""
+}
+
 // starts are the places in a run of letters at which a name could begin.
 func (p *pseudonym) starts(s string, at int, run string) []int {
-	if at == 0 || !strings.ContainsRune("\\0123456789", rune(s[at-1])) {
-		return []int{0}
-	}
 	places := []int{0}
 	for skip := 1; skip < min(len(run), maxEscape); skip++ {
 		if escapeEnds(s[:at+skip]) {
@@ -410,6 +418,9 @@ func strangers(in Input) []string {
 		texts = append(texts, a.Source, a.Text)
 	}
 	for _, t := range texts {
+		if !slices.ContainsFunc(titleBegins[:], func(b string) bool { return strings.Contains(t, b) }) {
+			continue
+		}
 		for _, m := range namedAloud.FindAllStringSubmatch(t, -1) {
 			add(nameWords(m[1]))
 		}
@@ -478,6 +489,9 @@ func callWords(s string) []string {
 	}
 	return out
 }
+
+// titleBegins are how the titles of namedAloud begin.
+var titleBegins = [...]string{"Dr", "Prof", "Mr", "Ms"}
 
 // namedAloud finds names with a title. An initial alone tells nothing: "at
 // 40 C. Then" is no person.
