@@ -31,6 +31,32 @@ type Frame struct {
 	next   int                    // of recent, to be overwritten
 
 	profiles sync.Map // *site.Site → its rendering: profiles are few and do not change
+	hidden   sync.Map // *site.Site → *hiddenSite, for plans that name nobody else
+}
+
+// A hiddenSite is the pseudonyms of a site's people and its profile with them.
+type hiddenSite struct {
+	names   *pseudonym
+	profile string
+}
+
+// pseudonymous puts pseudonyms for the names in a prompt. Those of the site are
+// worked out once; a plan that brings names of its own has its own.
+func (f *Frame) pseudonymous(in Input, policy DataPolicy, fields prompt.Judge) (*pseudonym, prompt.Judge) {
+	if nobody(in) != "" || len(strangers(in)) > 0 {
+		names := pseudonyms(in, policy)
+		return names, names.fields(fields)
+	}
+	known, ok := f.hidden.Load(in.Site)
+	if !ok {
+		names := pseudonyms(in, policy)
+		known, _ = f.hidden.LoadOrStore(in.Site, &hiddenSite{names, names.hide(fields.Profile)})
+	}
+	of := known.(*hiddenSite)
+	fields.Profile = ""
+	fields = of.names.fields(fields)
+	fields.Profile = of.profile
+	return of.names, fields
 }
 
 // profile renders a site's profile once.
@@ -115,8 +141,7 @@ func (f *Frame) build(in Input, maxEvidence int) (Question, error) {
 	fields := f.render(in, policy, maxEvidence)
 	var names *pseudonym
 	if f.Hosted && policy.Pseudonyms {
-		names = pseudonyms(in, policy)
-		fields = names.fields(fields)
+		names, fields = f.pseudonymous(in, policy, fields)
 	}
 	for _, text := range []string{fields.Profile, fields.Submitter, fields.Plan, fields.Findings, fields.Facts, fields.Evidence, fields.Claims, fields.Extra} {
 		if strings.Contains(text, boundary) {

@@ -398,21 +398,7 @@ func stripTitles(name string) string {
 // uses, and names with a title in the plan's texts. The bare name of an unlisted
 // person inside a sentence is not recognised.
 func strangers(in Input) []string {
-	used := map[string]bool{}
-	for _, p := range in.Site.People {
-		for w := range strings.FieldsSeq(strings.ToLower(p.Role + " " + p.Name)) {
-			used[strings.Trim(w, ".,()")] = true
-		}
-	}
-	var out []string
-	add := func(words []string) {
-		for _, w := range words {
-			if low := strings.ToLower(w); !used[low] && !notNames[low] && !alsoWords[low] && !slices.Contains(out, w) {
-				out = append(out, w)
-			}
-		}
-	}
-	add(nameWords(in.Plan.SubmittedBy.OnBehalfOf))
+	named := nameWords(in.Plan.SubmittedBy.OnBehalfOf)
 	texts := append([]string{in.Plan.Goal}, in.Plan.Steps...)
 	for _, a := range in.Plan.Attachments {
 		texts = append(texts, a.Source, a.Text)
@@ -422,7 +408,22 @@ func strangers(in Input) []string {
 			continue
 		}
 		for _, m := range namedAloud.FindAllStringSubmatch(t, -1) {
-			add(nameWords(m[1]))
+			named = append(named, nameWords(m[1])...)
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	used := map[string]bool{}
+	for _, p := range in.Site.People {
+		for w := range strings.FieldsSeq(strings.ToLower(p.Role + " " + p.Name)) {
+			used[strings.Trim(w, ".,()")] = true
+		}
+	}
+	var out []string
+	for _, w := range named {
+		if low := strings.ToLower(w); !used[low] && !notNames[low] && !alsoWords[low] && !slices.Contains(out, w) {
+			out = append(out, w)
 		}
 	}
 	return out
