@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -67,7 +66,7 @@ func (g *gateRig) start(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
-	var errs bytes.Buffer
+	var errs manyWriters
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(g.env(ctx, w, &errs, nil, "serve"))

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"interlock/examples"
@@ -68,12 +69,31 @@ func (c cli) install(t *testing.T) (reviewer, agent string) {
 	return reviewer, agent
 }
 
+// manyWriters is a buffer that the goroutines of a service write to at once, as
+// they do to standard error.
+type manyWriters struct {
+	mu sync.Mutex // owns b
+	b  bytes.Buffer
+}
+
+func (m *manyWriters) Write(p []byte) (int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.b.Write(p)
+}
+
+func (m *manyWriters) String() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.b.String()
+}
+
 // serve starts the server and returns its address and how to stop it.
 func (c cli) serve(t *testing.T) (address string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
-	var errs bytes.Buffer
+	var errs manyWriters
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(c.env(ctx, w, &errs, nil, "serve"))
