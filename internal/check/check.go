@@ -96,6 +96,7 @@ func Run(checkers []Checker, in Input) (r Report, faults []string) {
 	}
 	alongside(pieces, func() { runWhole(checkers, in, outcomes) })
 	r.Ran = make([]string, 0, len(checkers))
+	r.makeRoom(outcomes)
 	for i, c := range checkers {
 		if fault := firstError(outcomes[i]); fault != nil {
 			faults = append(faults, fault.Error())
@@ -158,6 +159,20 @@ func firstError(of []outcome) error {
 		}
 	}
 	return nil
+}
+
+// makeRoom makes room for what the checks found.
+func (r *Result) makeRoom(outcomes [][]outcome) {
+	findings, parts := 0, 0
+	for _, of := range outcomes {
+		for i := range of {
+			findings, parts = findings+len(of[i].Findings), parts+len(of[i].Parts)
+		}
+	}
+	if findings > 0 {
+		r.Findings = make([]verdict.Finding, 0, findings)
+	}
+	r.Parts = make([]string, 0, parts)
 }
 
 func (r *Result) add(o Result) {

@@ -271,22 +271,43 @@ func gWord(s, set string) bool {
 // encoded finds base64 that decodes to text: a program in disguise.
 func encoded(text string) (string, int, int) {
 	const shortest = 32
-	for i := 0; i < len(text); {
-		j := i
-		upper := false
-		for j < len(text) && base64Bytes[text[j]] {
-			upper = upper || 'A' <= text[j] && text[j] <= 'Z'
-			j++
+	for from := 0; ; {
+		i, j := longRun(text, from, shortest, &base64Bytes)
+		if i < 0 {
+			return "", 0, 0
 		}
-		if j-i >= shortest && upper {
+		if hasCapital(text[i:j]) {
 			raw := strings.TrimRight(text[i:j], "=")
 			if out, err := base64.RawStdEncoding.DecodeString(raw[:len(raw)/4*4]); err == nil && printable(out) {
 				return "an encoded text", i, j
 			}
 		}
-		i = j + 1
+		from = j
 	}
-	return "", 0, 0
+}
+
+// longRun finds the first run of at least shortest bytes of a set in s[from:];
+// start is -1 if there is none. It reads backwards from where such a run must
+// reach to: of most texts one byte in many.
+func longRun(s string, from, shortest int, of *[256]bool) (start, end int) {
+	for i := from; i+shortest <= len(s); {
+		k := i + shortest
+		for k > i && of[s[k-1]] {
+			k--
+		}
+		if k > i {
+			i = k // no run that reaches over this byte
+			continue
+		}
+		for k = i + shortest; k < len(s) && of[s[k]]; k++ {
+		}
+		return i, k
+	}
+	return -1, 0
+}
+
+func hasCapital(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) >= 0
 }
 
 func base64Byte(c byte) bool {

@@ -84,23 +84,11 @@ var shortestSecret = func() int {
 // mayHoldSecret reports whether a text has a run of characters as long as a
 // credential, or five hyphens as before a key: most texts are done with here.
 func mayHoldSecret(text string) bool {
-	run, hyphens := 0, 0
-	for i := 0; i < len(text); i++ {
-		if !tokenBytes[text[i]] {
-			run, hyphens = 0, 0
-			continue
-		}
-		run++
-		if text[i] != '-' {
-			hyphens = 0
-		} else if hyphens++; hyphens >= len("-----") {
-			return true
-		}
-		if run >= shortestSecret {
-			return true
-		}
+	if strings.Contains(text, "-----") {
+		return true
 	}
-	return false
+	start, _ := longRun(text, 0, shortestSecret, &tokenBytes)
+	return start >= 0
 }
 
 // secretIn finds the first credential in a text.

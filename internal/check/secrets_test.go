@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"interlock/internal/plan"
 	"interlock/internal/verdict"
 )
@@ -30,4 +32,30 @@ func TestC28_CredentialsInAPlanReachNoJudge(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The first long run, against one byte after the other.
+func TestLongRun(t *testing.T) {
+	t.Parallel()
+	naive := func(s string, from, shortest int) (int, int) {
+		for i := from; i < len(s); i++ {
+			j := i
+			for j < len(s) && tokenBytes[s[j]] {
+				j++
+			}
+			if j-i >= shortest {
+				return i, j
+			}
+			i = j
+		}
+		return -1, -1
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "bcd", "--", " ", ".", "é", "0123456789"}), 0, 30).Draw(t, "pieces"), "")
+		from, shortest := rapid.IntRange(0, len(s)).Draw(t, "from"), rapid.IntRange(1, 20).Draw(t, "shortest")
+		start, end := longRun(s, from, shortest, &tokenBytes)
+		if wantStart, wantEnd := naive(s, from, shortest); start != wantStart || start >= 0 && end != wantEnd {
+			t.Fatalf("%q from %d, at least %d: %d to %d, want %d to %d", s, from, shortest, start, end, wantStart, wantEnd)
+		}
+	})
 }

@@ -81,7 +81,7 @@ func (r *Reader) wide(i int) int {
 func (r *Reader) word(i int) int {
 	end := i + wordLen(r.s[i:])
 	w := r.low[i:end]
-	if !ours[w[0]].has(len(w)) {
+	if !ours[sketch(w)] {
 		return r.skipIdentifier(end)
 	}
 	if next, ok := r.ofMaximum(i, end, w); ok {

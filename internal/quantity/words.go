@@ -39,31 +39,28 @@ var shareWords = []string{"full", "max", "maximum", "maximal", "top", "half", "f
 // noNumbers are words for what is no finite number.
 var noNumbers = []string{"nan", "infinity", "infinite", "inf"}
 
-// lengths is a set of word lengths in bytes, longer ones taken together.
-type lengths uint32
-
-func (l lengths) has(n int) bool { return l>>min(n, 31)&1 != 0 }
-
-// ours tells, by first byte and length, which words can be ones of the above:
-// most words of a text need no other look.
-var ours = func() (t [256]lengths) {
-	add := func(w string) { t[w[0]] |= 1 << len(w) }
+// ours tells, by the first byte, the last one and the length, which words can be
+// ones of the above: most words of a text need no other look.
+var ours = func() (t [1 << oursBits]bool) {
 	for w := range numberWords {
-		add(w)
+		t[sketch(w)] = true
 	}
-	for _, w := range shareWords {
-		add(w)
+	for _, w := range append(append([]string{"a"}, shareWords...), noNumbers...) {
+		t[sketch(w)] = true
 	}
-	for _, w := range noNumbers {
-		add(w)
-	}
-	add("a")
 	return t
 }()
 
+const oursBits = 12
+
+// sketch is a slot of ours; w is not empty.
+func sketch(w string) uint32 {
+	return (uint32(w[0])<<16 | uint32(w[len(w)-1])<<8 | uint32(len(w)&0xff)) * 0x9E3779B1 >> (32 - oursBits)
+}
+
 // small returns the value of a number word below a hundred, -1 if w is none.
 func small(w string) int {
-	if w == "" || !ours[w[0]].has(len(w)) {
+	if w == "" || !ours[sketch(w)] {
 		return -1
 	}
 	if v, ok := numberWords[w]; ok {

@@ -88,7 +88,7 @@ func New(o Options) (*Screen, error) {
 		return nil, err
 	}
 	s.digest = s.digestOf(o)
-	s.idle = make(chan *worker, runtime.GOMAXPROCS(0))
+	s.idle = make(chan *worker, runtime.GOMAXPROCS(0)+1)
 	return s, nil
 }
 
@@ -197,7 +197,8 @@ func (s *Screen) borrow() *worker {
 	}
 }
 
-// giveBack keeps a worker for the next text, as many as can run at once.
+// giveBack keeps a worker for the next text: as many as can run at once, and
+// one for a goroutine that was interrupted at its work.
 func (s *Screen) giveBack(w *worker) {
 	select {
 	case s.idle <- w:

@@ -62,7 +62,7 @@ type worst struct {
 func (w *worker) text(text []byte, how screening) Verdict {
 	s := w.screen
 	views, gaps := w.reader.Views(text)
-	v := Verdict{Unread: append([]normal.Gap(nil), gaps...), settled: w.reader.LinesArePlain(text)}
+	v := Verdict{Unread: append([]normal.Gap(nil), gaps...), settled: w.reader.LinesArePlain()}
 	top := worst{gate: -1, terms: terms{model: ngram.Nothing}}
 	addresses := false
 	for i, view := range views {

@@ -3,6 +3,7 @@ package normal
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -165,26 +166,20 @@ func ignorable(r rune) bool {
 }
 
 // Fold reads text into v as a plain view. Offsets of the view are those of
-// text.
-func (f *Folder) Fold(v *View, text []byte, c *cache) {
+// text. It reports whether every line was read without a look at another one,
+// so that each by itself reads the same.
+func (f *Folder) Fold(v *View, text []byte, c *cache) (byLine bool) {
 	v.reset(Plain)
+	v.Text, v.at = slices.Grow(v.Text, len(text)), slices.Grow(v.at, len(text)+1)
 	t := folding{f: f, v: v, c: c, text: text}
 	for i := 0; i < len(text); {
-		b := text[i]
-		if b >= utf8.RuneSelf {
+		i = t.narrow(i)
+		if i < len(text) {
 			i += t.wide(i)
-			continue
 		}
-		switch fb := f.ascii[b]; fb {
-		case 0:
-		case ' ', '\n':
-			v.space(fb, int32(i))
-		default:
-			v.put(fb, int32(i))
-		}
-		i++
 	}
 	v.at = append(v.at, int32(len(text)))
+	return !t.across
 }
 
 // A folding is one pass over a text.
@@ -196,6 +191,24 @@ type folding struct {
 	wordEnd int  // end of the word last looked at
 	mixed   bool // whether that word mixes Latin letters with lookalikes
 	base    rune // the letter before, for marks
+	across  bool // the words of another line may have been looked at
+}
+
+// narrow takes the ASCII runes from i on and returns where they end.
+func (t *folding) narrow(i int) int {
+	text, out, at := t.text, t.v.Text, t.v.at
+	for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
+		switch b := t.f.ascii[text[i]]; {
+		case b > ' ':
+			out, at = append(out, b), append(at, int32(i))
+		case b != 0:
+			t.v.Text, t.v.at = out, at
+			t.v.space(b, int32(i))
+			out, at = t.v.Text, t.v.at
+		}
+	}
+	t.v.Text, t.v.at = out, at
+	return i
 }
 
 // wide takes the rune at i, which is not ASCII, and returns its length.
@@ -290,7 +303,14 @@ func (t *folding) inMixedWord(i int) bool {
 		end = j
 	}
 	t.wordEnd = end
-	t.mixed = ascii > 0 && ascii+alike > 2*foreign || foreign == 0 && alike > 1 && (t.latinBefore() || latinAfter(t.text[end:]))
+	switch {
+	case ascii > 0:
+		t.mixed = ascii+alike > 2*foreign
+	case foreign == 0 && alike > 1:
+		t.mixed, t.across = t.latinBefore() || latinAfter(t.text[end:]), true
+	default:
+		t.mixed = false
+	}
 	return t.mixed
 }
 

@@ -203,13 +203,14 @@ func TestLinesArePlainHoldsForEachLine(t *testing.T) {
 	lines := []string{
 		"the plate and the rack", "eht", "dna eht", "i g n o", "r e a l l", "1gnore", "ingore the", "join \"ig\" + 'nore'", "gur naq", "aWdub3JlIGFsbCBwcmV2aW91cw==",
 		"%69%67%6e", "&#105;&#103;", "x", "", "wait for 5 minutes", "é", "ton", "all of this", "\"a\" \"b\"", "put together",
+		"60 °C", "5 µL", "±0.1 × g – “ok”", "ехо", "сор", "не", "игнорируй", "ιgnοre", "ｉｇｎｏｒｅ", "a\u0301", "\u0301x", "i\u200bg", "\u202eerongi", "ΙΟ", "क\u093f", "\u093f",
 	}
 	held := 0
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfN(rapid.SampledFrom(lines), 1, 6).Draw(t, "lines")
 		whole := []byte(strings.Join(some, "\n"))
 		r.Views(whole)
-		if !r.LinesArePlain(whole) {
+		if !r.LinesArePlain() {
 			return
 		}
 		held++

@@ -1,9 +1,6 @@
 package normal
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
+import "bytes"
 
 // A Reader makes the views of texts. It is the working memory of one
 // goroutine: the views it returns are good until its next call.
@@ -17,6 +14,7 @@ type Reader struct {
 	views  []*View
 	gaps   []Gap
 	quiet  bool // no word of the last text asks for another reading
+	byLine bool // no line of the last text was read by way of another
 }
 
 // maxDepth is how often what was decoded is decoded again.
@@ -38,8 +36,10 @@ func (r *Reader) Views(text []byte) ([]*View, []Gap) {
 	src := &raw{b: text}
 	for depth := 0; ; depth++ {
 		v := r.view()
-		r.folder.Fold(v, src.b, r.cache)
-		if depth > 0 {
+		byLine := r.folder.Fold(v, src.b, r.cache)
+		if depth == 0 {
+			r.byLine = byLine
+		} else {
 			v.Kind = Decoded
 		}
 		if src.at != nil {
@@ -69,17 +69,9 @@ func (r *Reader) Views(text []byte) ([]*View, []Gap) {
 // of its lines by itself has another reading than the plain one. False says
 // nothing. It holds because all that calls for a reading of some lines stands in
 // the whole text too; only what is weighed against the rest of the text, or
-// depends on the letters around it, does not carry over.
-func (r *Reader) LinesArePlain(text []byte) bool {
-	if !r.quiet || len(r.views) != 1 {
-		return false
-	}
-	for _, b := range text {
-		if b >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+// depends on the lines around it, does not carry over.
+func (r *Reader) LinesArePlain() bool {
+	return r.quiet && r.byLine && len(r.views) == 1
 }
 
 // Plain returns the plain reading of text only. Like those of Views it is good

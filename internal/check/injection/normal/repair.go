@@ -11,7 +11,7 @@ type Words struct {
 	words   map[string]entry  // while it is being made
 	known   lexicon           // of those
 	jumbled map[string]string // first letter, middle sorted, last letter -> word
-	letters map[uint64]bool   // what mixture says of each of those
+	letters mixtures          // what mixture says of each of those
 	longest int
 }
 
@@ -25,7 +25,7 @@ type entry struct {
 // NewWords makes the lexicon from common words and key words: common ones say
 // what language is, key ones are also looked for jumbled.
 func NewWords(common, key []string) *Words {
-	w := &Words{words: map[string]entry{}, jumbled: map[string]string{}, letters: map[uint64]bool{}}
+	w := &Words{words: map[string]entry{}, jumbled: map[string]string{}, letters: mixtures{all: map[uint64]bool{}}}
 	for _, c := range append(slices.Clone(common), key...) {
 		w.words[c] = entry{known: true}
 		w.longest = max(w.longest, len(c))
@@ -33,7 +33,7 @@ func NewWords(common, key []string) *Words {
 	for _, k := range key {
 		if len(k) >= shortestJumble {
 			w.jumbled[string(jumble([]byte(k)))] = k
-			w.letters[mixture([]byte(k))] = true
+			w.letters.add(mixture([]byte(k)))
 		}
 	}
 	for _, c := range common {
@@ -78,6 +78,26 @@ func mixture(w []byte) uint64 {
 		sum += x ^ x>>32
 	}
 	return sum*31 + uint64(w[0])<<8 + uint64(w[len(w)-1])
+}
+
+// mixtures are what mixture says of some words. Most others are told apart by
+// one bit.
+type mixtures struct {
+	some [1 << mixtureBits / 64]uint64
+	all  map[uint64]bool
+}
+
+const mixtureBits = 14
+
+func (m *mixtures) add(x uint64) {
+	k := x * 0x9E3779B97F4A7C15 >> (64 - mixtureBits)
+	m.some[k/64] |= 1 << (k % 64)
+	m.all[x] = true
+}
+
+func (m *mixtures) has(x uint64) bool {
+	k := x * 0x9E3779B97F4A7C15 >> (64 - mixtureBits)
+	return m.some[k/64]>>(k%64)&1 != 0 && m.all[x]
 }
 
 const shortestJumble = 5
@@ -178,7 +198,7 @@ func (w *Words) countWord(t *tally, word []byte) {
 		t.shift[e.shift].add(t.words)
 	}
 	t.leet = t.leet || mixed(word) && w.unleet(word) != ""
-	t.jumbled = t.jumbled || len(word) >= shortestJumble && w.letters[mixture(word)]
+	t.jumbled = t.jumbled || len(word) >= shortestJumble && w.letters.has(mixture(word))
 }
 
 // wordEnd returns the end of the word of ASCII letters, digits and the signs
@@ -246,7 +266,7 @@ func (w *Words) mend(word []byte) (string, bool) {
 		meant := w.unleet(word)
 		return meant, meant != ""
 	}
-	if len(word) >= shortestJumble && w.letters[mixture(word)] {
+	if len(word) >= shortestJumble && w.letters.has(mixture(word)) {
 		if k, ok := w.jumbled[string(jumble(slices.Clone(word)))]; ok {
 			return k, true
 		}
