@@ -89,6 +89,7 @@ func compile(s *site.Site) *index {
 	}
 	x.acts, x.code = compileActs(integrityActs), compileActs(provenanceActs)
 	x.lex.link(x.acts, x.code)
+	x.lex.freeze()
 	return x
 }
 

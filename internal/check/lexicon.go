@@ -1,6 +1,9 @@
 package check
 
-import "strings"
+import (
+	"hash/maphash"
+	"strings"
+)
 
 // A class is a set of kinds of things, as bits.
 type class uint32
@@ -119,6 +122,48 @@ type lexicon struct {
 	words   map[string]*entry
 	longest int   // bytes of the longest word
 	ids     int32 // words that patterns compare
+	table   wordTable
+}
+
+// A wordTable is a lexicon's words once all are known: open addresses, of which
+// most words of a text that it does not hold need one.
+type wordTable struct {
+	seed  maphash.Seed
+	slots []wordSlot // a power of two, at most a third of them filled
+}
+
+type wordSlot struct {
+	hash  uint64
+	word  string
+	entry *entry // nil in a free slot
+}
+
+// freeze makes the table: no word may be added afterwards.
+func (lex *lexicon) freeze() {
+	size := 4
+	for size < 3*len(lex.words) {
+		size *= 2
+	}
+	t := wordTable{maphash.MakeSeed(), make([]wordSlot, size)}
+	for w, e := range lex.words {
+		h := maphash.String(t.seed, w)
+		i := h & uint64(size-1)
+		for t.slots[i].entry != nil {
+			i = (i + 1) & uint64(size-1)
+		}
+		t.slots[i] = wordSlot{h, w, e}
+	}
+	lex.table = t
+}
+
+// find gives what is known of a word, nil if nothing is.
+func (t *wordTable) find(w string) *entry {
+	h, last := maphash.String(t.seed, w), uint64(len(t.slots)-1)
+	for i := h & last; ; i = (i + 1) & last {
+		if s := &t.slots[i]; s.entry == nil || s.hash == h && s.word == w {
+			return s.entry
+		}
+	}
 }
 
 // link gives every word in the patterns of the sets a number, so that matching

@@ -50,7 +50,7 @@ func (lex *lexicon) tokens(text, low string, toks []token) []token {
 			break
 		}
 		if len(t.word) <= lex.longest {
-			if e := lex.words[t.word]; e != nil {
+			if e := lex.table.find(t.word); e != nil {
 				t.entry = e
 				t.noun, t.verb, t.fn, t.id, t.past, t.gerund, t.ents = e.noun, e.verb, e.fn, e.id, e.past, e.gerund, e.ents
 			}

@@ -50,7 +50,7 @@ func (r *Reader) scan() {
 		case isDigit(c), c == '.' && digitAt(r.s, i+1):
 			i = r.numeral(i)
 		case isLetter(c):
-			i = r.word(i)
+			i = r.word(i, asciiLetters(r.s, i))
 		case c < utf8.RuneSelf:
 			i++
 		default:
@@ -72,16 +72,31 @@ func (r *Reader) wide(i int) int {
 		return r.emit(i, number{end: i + n, bad: true}, false)
 	}
 	if m := wordLen(r.s[i:]); m > 0 {
-		return r.word(i)
+		return r.word(i, i+m)
 	}
 	return i + n
 }
 
-// word handles a word: a number word, "full speed", "NaN", or nothing of ours.
-func (r *Reader) word(i int) int {
-	end := i + wordLen(r.s[i:])
+// asciiLetters gives the end of the word at i if it is all ASCII, and that of
+// the word with its other letters if it is not.
+func asciiLetters(s string, i int) int {
+	for i < len(s) && isLetter(s[i]) {
+		i++
+	}
+	if i < len(s) && s[i] >= utf8.RuneSelf {
+		return i + wordLen(s[i:])
+	}
+	return i
+}
+
+// word handles the word from i to end: a number word, "full speed", "NaN", or
+// nothing of ours.
+func (r *Reader) word(i, end int) int {
 	w := r.low[i:end]
 	if !ours[sketch(w)] {
+		if end < len(r.s) && r.s[end] == ' ' {
+			return end // as most words are followed
+		}
 		return r.skipIdentifier(end)
 	}
 	if next, ok := r.ofMaximum(i, end, w); ok {

@@ -50,6 +50,7 @@ type worker struct {
 	searches []*multi.Search // of each rule, made when it first matches
 	quotes   quoteSearch
 	plain    map[string]bool // pieces of a group that can be read in one way only
+	joined   []byte          // of a group, or one of its pieces
 	cells    []terms
 	byCell   [][]int32 // rules that matched in each cell, each once
 	ev       evidence

@@ -80,11 +80,7 @@ func (p piece) name() string {
 // group screens the pieces of a group as one text, and each by itself in its
 // other readings: how a piece is to be read must not depend on its neighbours.
 func (w *worker) group(g *group, r *check.Result) {
-	size := 0
-	for i := range g.pieces {
-		size += len(g.pieces[i].text) + 1
-	}
-	joined := make([]byte, 0, size)
+	joined := w.joined[:0]
 	for i := range g.pieces {
 		if i > 0 {
 			joined = append(joined, '\n')
@@ -92,7 +88,7 @@ func (w *worker) group(g *group, r *check.Result) {
 		joined = append(joined, g.pieces[i].text...)
 		g.pieces[i].end = len(joined)
 	}
-	if len(joined) == 0 {
+	if w.joined = joined; len(joined) == 0 {
 		return
 	}
 	v := w.text(joined, g.how)
@@ -108,7 +104,8 @@ func (w *worker) group(g *group, r *check.Result) {
 		if w.plain[p.text] {
 			continue // plans name the same things over and over
 		}
-		pv := w.text([]byte(p.text), hidden)
+		w.joined = append(w.joined[:0], p.text...)
+		pv := w.text(w.joined, hidden)
 		if len(pv.Views) == 1 {
 			w.plain[p.text] = true
 			continue
