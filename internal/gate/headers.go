@@ -28,15 +28,22 @@ func mismatch(f wire.Frame, header string) *wire.Refusal {
 	return &wire.Refusal{Code: codeHeaderMismatch, ID: f.ID, Msg: fmt.Sprintf("header mismatch: %s is missing, doubled or not as the body says", header)}
 }
 
-// headersAgree holds the routing headers of the stateless protocol against the
+// headersAgree holds the headers of a request to a server against its body.
+func (g *Gate) headersAgree(ctx context.Context, server string, h http.Header, f wire.Frame) *wire.Refusal {
+	if refusal := routingAgrees(h, f); refusal != nil {
+		return refusal
+	}
+	return g.paramsAgree(ctx, server, h, f)
+}
+
+// routingAgrees holds the routing headers of the stateless protocol against the
 // body: what a middlebox routes by must be what is judged (C36). That protocol
 // wants them; in the older ones they are checked where they stand.
-func headersAgree(h http.Header, body []byte) *wire.Refusal {
+func routingAgrees(h http.Header, f wire.Frame) *wire.Refusal {
 	method, name, version := h.Get(methodHeader), h.Get(nameHeader), h.Get(versionHeader)
 	wanted := version >= stateless
-	f, refusal := wire.ParseServer(body)
-	if refusal != nil || f.Method == "" {
-		return nil // refused with its own reason, or an answer
+	if f.Method == "" {
+		return nil // an answer
 	}
 	for _, header := range []string{versionHeader, methodHeader, nameHeader} {
 		if len(h[header]) > 1 {

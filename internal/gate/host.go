@@ -66,11 +66,8 @@ func (h *host) post(w http.ResponseWriter, r *http.Request, c Client) {
 	}
 	f, refusal := wire.ParseClient(body)
 	if refusal == nil {
-		if refusal = headersAgree(r.Header, body); refusal == nil {
+		if refusal = h.g.headersAgree(r.Context(), h.u.Name, r.Header, f); refusal == nil {
 			refusal = metaSays(r.Header, f)
-		}
-		if refusal == nil {
-			refusal = h.g.paramsAgree(r.Context(), h.u.Name, r.Header, f)
 		}
 	}
 	if refusal != nil {

@@ -30,6 +30,8 @@ type proxy struct {
 	header http.Header // sent upstream instead of the client's credentials
 	client *http.Client
 
+	readers sync.Pool // of streams, *bufio.Reader
+
 	mu       sync.Mutex
 	sessions map[string]*httpSession
 }
@@ -156,13 +158,8 @@ func (p *proxy) post(w http.ResponseWriter, r *http.Request, s *Session, c Clien
 	if !ok {
 		return
 	}
-	if mismatch := headersAgree(r.Header, body); mismatch != nil {
-		p.g.note(r.Context(), grant.Event{Kind: grant.KindWire, Requester: c.Requester, Server: p.server, Reason: mismatch.Msg})
-		writeFrame(w, http.StatusBadRequest, mismatch.Reply())
-		return
-	}
-	if f, refusal := wire.ParseServer(body); refusal == nil && r.Header.Get(versionHeader) >= stateless {
-		if mismatch := p.g.paramsAgree(r.Context(), p.server, r.Header, f); mismatch != nil {
+	if f, refusal := wire.ParseServer(body); refusal == nil { // else it is refused below, with its own reason
+		if mismatch := p.g.headersAgree(r.Context(), p.server, r.Header, f); mismatch != nil {
 			p.g.note(r.Context(), grant.Event{Kind: grant.KindWire, Requester: c.Requester, Server: p.server, Reason: mismatch.Msg})
 			writeFrame(w, http.StatusBadRequest, mismatch.Reply())
 			return
@@ -279,7 +276,8 @@ func (p *proxy) over(ctx context.Context, w http.ResponseWriter, s *Session, f w
 // stream carries events until the server ends the stream. It reports whether
 // the client can take it up again.
 func (p *proxy) stream(ctx context.Context, to *outlet, body io.Reader, s *Session) (resumable bool) {
-	in := bufio.NewReaderSize(body, 8<<10)
+	in := p.borrow(body)
+	defer p.giveBack(in)
 	for {
 		e, err := wire.ReadEvent(in, wire.MaxServerFrame)
 		if err != nil {
@@ -296,6 +294,20 @@ func (p *proxy) stream(ctx context.Context, to *outlet, body io.Reader, s *Sessi
 			}
 		}
 	}
+}
+
+// borrow gives a reader of a stream, one used before if there is one.
+func (p *proxy) borrow(from io.Reader) *bufio.Reader {
+	if in, ok := p.readers.Get().(*bufio.Reader); ok {
+		in.Reset(from)
+		return in
+	}
+	return bufio.NewReaderSize(from, 8<<10)
+}
+
+func (p *proxy) giveBack(in *bufio.Reader) {
+	in.Reset(nil)
+	p.readers.Put(in)
 }
 
 // event gives the frames the client gets for one event.
