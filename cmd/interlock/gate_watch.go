@@ -163,16 +163,22 @@ func (c callers) poll(p config.Poll, s *site.Site) (live.Poll, error) {
 	if err != nil {
 		return live.Poll{}, err
 	}
+	own := p.Tool
 	if p.Tool != "" {
-		if t := s.Tool(p.Tool); t == nil || t.Effect != site.Observe {
+		t := s.Tool(p.Tool)
+		if t == nil || t.Effect != site.Observe {
 			return live.Poll{}, fmt.Errorf("%s is not a tool of site %s that only reads", p.Tool, s.ID)
 		}
+		if t.Server != "" && t.Server != c.name(p.Server) {
+			return live.Poll{}, fmt.Errorf("%s is a tool of the server %s, not of %s", p.Tool, t.Server, c.name(p.Server))
+		}
+		own = t.Own
 	}
 	read := func(ctx context.Context) (map[string]string, error) {
 		var result []byte
 		var err error
 		if p.Tool != "" {
-			result, err = from.CallApproved(ctx, p.Tool, p.Arguments, c.trust)
+			result, err = from.CallApproved(ctx, own, p.Arguments, c.trust)
 		} else {
 			result, err = from.ReadResource(ctx, p.Resource)
 		}
@@ -249,6 +255,9 @@ func (c callers) runner(s *config.Sandbox, profile *site.Site) (probe.Runner, er
 		if tool, err = codeTool(profile); err != nil {
 			return nil, err
 		}
+	}
+	if t := profile.Tool(tool); t != nil {
+		tool = t.Own
 	}
 	return func(ctx context.Context, script string) (string, error) {
 		args := map[string]any{}

@@ -48,6 +48,21 @@ func allowFinding(rule string, level verdict.Level, at verdict.Span, message, ne
 	return verdict.Finding{Rule: rule, Level: level, Class: verdict.Adversarial, Span: at, Message: message, Need: need, Refs: []string{"CWE-285"}}
 }
 
+// instead says which tools to use for one that the site does not list: those
+// that their servers call so, if there are any.
+func (x *index) instead(tool string) string {
+	var names []string
+	for i := range x.site.Tools {
+		if t := &x.site.Tools[i]; t.Own == tool {
+			names = append(names, t.Name)
+		}
+	}
+	if names == nil {
+		return "use the tools the site lists"
+	}
+	return "name the tool as the site does: " + strings.Join(names, " or ")
+}
+
 // call checks one call: the tool, then each argument.
 func (x *index) call(t *planText, i int, dst []verdict.Finding) []verdict.Finding {
 	c := &t.calls[i]
@@ -56,7 +71,7 @@ func (x *index) call(t *planText, i int, dst []verdict.Finding) []verdict.Findin
 	}
 	tool := x.tools[c.Tool]
 	if tool == nil {
-		return append(dst, allowFinding("TOOL-001", verdict.Block, at(""), "the tool "+clip(c.Tool)+" is not on the allow-list", "use the tools the site lists"))
+		return append(dst, allowFinding("TOOL-001", verdict.Block, at(""), "the tool "+clip(c.Tool)+" is not on the allow-list", x.instead(c.Tool)))
 	}
 	if i >= len(t.plan.ToolCalls) && tool.Effect == site.Observe {
 		dst = append(dst, allowFinding("TOOL-009", verdict.Flag, at(""), "an abort action that only observes", "list safe actions in on_abort"))

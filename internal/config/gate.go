@@ -91,8 +91,8 @@ func defaultGate() Gate {
 func gateSection() section {
 	return section{
 		key: "gate",
-		template: `# The MCP gate, found at /mcp (with several upstreams at /mcp/NAME). Without
-# upstreams there is none.
+		template: `# The MCP gate, found at /mcp: several upstreams as one server, and each at
+# /mcp/NAME. Without upstreams there is none.
 gate:
   # strict: a plan names its calls. guided: a plan in prose is bound to calls
   # before it runs. shadow: calls of the listed tools pass and are recorded.

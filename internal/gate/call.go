@@ -134,7 +134,7 @@ func (g *Gate) authorise(ctx context.Context, c Client, server string, call call
 	if d != nil {
 		return pass{}, d
 	}
-	t := g.tool(server, call.Tool)
+	t := g.listed(server, call.Tool)
 	if t == nil {
 		if g.shadowed(call.Tool, "") {
 			if g.o.State.Live().EStop {
@@ -255,7 +255,8 @@ func (g *Gate) shadowed(tool, hazard string) bool {
 
 // dispatch records what is about to happen; only then may the call go out.
 func (g *Gate) dispatch(ctx context.Context, c Client, server string, call callFrame, p pass) *denial {
-	e := grant.Event{Requester: c.Requester, Server: server, Tool: call.Tool}
+	name := g.policyName(server, call.Tool)
+	e := grant.Event{Requester: c.Requester, Server: server, Tool: name}
 	if p.permit != nil || p.shadow != "" || p.effect == site.Safe {
 		e.Body = strict.Canonical(call.Arguments)
 	}
@@ -275,14 +276,14 @@ func (g *Gate) dispatch(ctx context.Context, c Client, server string, call callF
 	case p.effect == site.Safe:
 		e.Kind = grant.KindSafe // passes even when it cannot be recorded: stopping is never gated
 		g.note(ctx, e)
-	case slices.ContainsFunc(g.o.Policy.Pairs, func(p Pair) bool { return p.First == call.Tool }):
+	case slices.ContainsFunc(g.o.Policy.Pairs, func(p Pair) bool { return p.First == name }):
 		e.Kind, e.At = grant.KindObserved, g.o.Now()
 		if err := g.o.Journal.Append(ctx, e); err != nil {
 			return deny("unrecorded", "the call could not be recorded, so it was not sent: %v", err)
 		}
 	}
 	if p.tool != nil {
-		g.seen.add(call.Tool)
+		g.seen.add(name)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (s *Session) pause(ctx context.Context, f wire.Frame, in *inflight) []byte 
 		return wire.ErrorReply(f.ID, wire.CodeRefused, reason, nil)
 	}
 	if p := in.pass.permit; p != nil {
-		s.g.asking.put(s.client.Requester, in.key, *p)
+		s.g.asking.put(s.asker(), in.key, *p)
 	}
 	return f.Raw
 }
@@ -39,15 +39,15 @@ func (s *Session) pause(ctx context.Context, f wire.Frame, in *inflight) []byte 
 // asked; one that answers nothing known is refused.
 func (s *Session) resume(ctx context.Context, f wire.Frame, call callFrame) Out {
 	key := continuation(call.Tool, call.Arguments)
-	permit, ok := s.g.asking.take(s.client.Requester, key)
-	p := pass{permit: &permit, tool: s.g.tool(s.server, call.Tool)}
+	permit, ok := s.g.asking.take(s.asker(), key)
+	p := pass{permit: &permit, tool: s.g.listed(s.server, call.Tool)}
 	switch {
 	case ok:
 		if d := s.g.stopped(p.tool); d != nil {
 			s.unknown(ctx, &inflight{tool: call.Tool, pass: p}, d.Reason)
 			return s.denied(ctx, f, call, d)
 		}
-	case s.g.shadowed(call.Tool, ""):
+	case s.g.shadowed(s.g.policyName(s.server, call.Tool), ""):
 		p = pass{shadow: "the answer to a question of the server"}
 		if d := s.g.dispatch(ctx, s.client, s.server, call, p); d != nil {
 			return s.denied(ctx, f, call, d)
@@ -55,11 +55,14 @@ func (s *Session) resume(ctx context.Context, f wire.Frame, call callFrame) Out 
 	default:
 		return s.denied(ctx, f, call, deny("no-question", "no call of yours with these arguments waits for an answer"))
 	}
-	s.track(f, &inflight{id: f.ID, method: f.Method, tool: call.Tool, key: key, pass: p})
+	s.track(f, &inflight{id: f.ID, method: f.Method, tool: s.g.policyName(s.server, call.Tool), key: key, pass: p})
 	return Out{Up: f.Raw}
 }
 
-// questions are the calls that wait for an answer, by client and call. They
+// asker names the client and the server of a question.
+func (s *Session) asker() string { return s.client.Requester + "\x00" + s.server }
+
+// questions are the calls that wait for an answer, by client, server and call. They
 // outlive a connection: the stateless protocol has none.
 type questions struct {
 	mu   sync.Mutex

@@ -10,6 +10,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -257,17 +258,46 @@ func (g *Gate) note(ctx context.Context, e grant.Event) {
 	}
 }
 
-// tool finds a tool of a server in the site profile, nil if it is not allowed.
+// tool finds a tool of a server in the site profile by the name that plans use,
+// nil if it is not allowed.
 func (g *Gate) tool(server, name string) *site.Tool {
 	s := g.o.Site()
 	for i := range s.Tools {
-		t := &s.Tools[i]
-		if t.Name == name && (t.Server == server || (t.Server == "" && len(g.o.Servers) == 1)) {
+		if t := &s.Tools[i]; t.Name == name && g.at(t, server) {
 			return t
 		}
 	}
 	return nil
 }
+
+// listed finds the tool of the site profile that a server calls own, nil if it
+// is not allowed. Plans and policy know it by the profile's name.
+func (g *Gate) listed(server, own string) *site.Tool {
+	s := g.o.Site()
+	for i := range s.Tools {
+		if t := &s.Tools[i]; ownName(t) == own && g.at(t, server) {
+			return t
+		}
+	}
+	return nil
+}
+
+// at reports whether a tool lives on a server.
+func (g *Gate) at(t *site.Tool, server string) bool {
+	return t.Server == server || (t.Server == "" && len(g.o.Servers) == 1)
+}
+
+// policyName is what policy and record call a tool of a server: the profile's
+// name, or its own if the profile does not list it.
+func (g *Gate) policyName(server, own string) string {
+	if t := g.listed(server, own); t != nil {
+		return t.Name
+	}
+	return own
+}
+
+// ownName is what its server calls a tool.
+func ownName(t *site.Tool) string { return cmp.Or(t.Own, t.Name) }
 
 // server finds where a tool named in a plan lives, "" if that is not clear.
 func (g *Gate) server(name string) string {

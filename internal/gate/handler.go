@@ -47,13 +47,14 @@ type HandlerOptions struct {
 	Origins      []string      // origins of pages that may call, e.g. "https://lab.example"
 }
 
-// A Handler serves MCP over streamable HTTP. With one upstream it stands at
-// the path it is mounted on; with several, each stands below it under its
-// name.
+// A Handler serves MCP over streamable HTTP. With one upstream that stands at
+// the path it is mounted on; with several, all stand there as one server, and
+// each below it under its name.
 type Handler struct {
 	g      *Gate
 	o      HandlerOptions
 	fronts map[string]front
+	merged *merge // nil with one upstream
 	stop   context.CancelFunc
 	done   chan struct{}
 }
@@ -65,7 +66,7 @@ type front interface {
 }
 
 // Handler returns the handler. ctx ends its sessions; Close waits for them.
-func (g *Gate) Handler(ctx context.Context, o HandlerOptions) (*Handler, error) {
+func (g *Gate) Handler(ctx context.Context, o HandlerOptions) (_ *Handler, err error) {
 	if o.Authenticate == nil {
 		return nil, errors.New("building the MCP handler: no authentication")
 	}
@@ -85,6 +86,12 @@ func (g *Gate) Handler(ctx context.Context, o HandlerOptions) (*Handler, error) 
 			h.fronts[u.Name] = newHost(ctx, g, u)
 		}
 	}
+	if len(o.Upstreams) > 1 {
+		if h.merged, err = h.merge(); err != nil {
+			cancel()
+			return nil, fmt.Errorf("building the MCP handler: %w", err)
+		}
+	}
 	g.mu.Lock()
 	g.ups = map[string]Upstream{}
 	for _, u := range o.Upstreams {
@@ -93,6 +100,18 @@ func (g *Gate) Handler(ctx context.Context, o HandlerOptions) (*Handler, error) 
 	g.mu.Unlock()
 	go h.sweep(ctx)
 	return h, nil
+}
+
+// merge makes one server of all.
+func (h *Handler) merge() (*merge, error) {
+	var names []string
+	for _, u := range h.o.Upstreams {
+		if strings.Contains(u.Name, between) {
+			return nil, fmt.Errorf("the name of upstream %q holds %q, which parts a server's name from a tool's", u.Name, between)
+		}
+		names = append(names, u.Name)
+	}
+	return newMerge(h.g, names, h.fronts), nil
 }
 
 // sweep ends sessions nobody uses.
@@ -111,6 +130,9 @@ func (h *Handler) sweep(ctx context.Context) {
 			h.g.book.Prune()
 			for _, f := range h.fronts {
 				f.expire(ctx, h.o.Idle)
+			}
+			if h.merged != nil {
+				h.merged.expire(ctx, h.o.Idle)
 			}
 		}
 	}
@@ -149,13 +171,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *Handler) front(r *http.Request) front {
 	path := strings.TrimSuffix(r.URL.Path, "/")
-	if f, ok := h.fronts[path[strings.LastIndexByte(path, '/')+1:]]; ok {
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if f, ok := h.fronts[last]; ok {
 		return f
 	}
 	if len(h.fronts) == 1 {
 		for _, f := range h.fronts {
 			return f
 		}
+	}
+	if last == "" || last == "mcp" { // the path it is mounted on, not a name that nobody has
+		return h.merged
 	}
 	return nil
 }

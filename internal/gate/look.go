@@ -35,16 +35,16 @@ func (s *Session) look(ctx context.Context, server, tool string, args map[string
 			return nil, err
 		}
 	}
-	if _, d := s.g.pinned(ctx, server, tool); d != nil {
+	if _, d := s.g.pinned(ctx, server, ownName(t)); d != nil {
 		return nil, errors.New(d.Reason)
 	}
 	if own {
-		result, err := s.askTool(ctx, tool, args)
+		result, err := s.askTool(ctx, ownName(t), args)
 		if err == nil || !outlives {
 			return result, err
 		}
 	}
-	return s.g.lookElsewhere(ctx, server, tool, args)
+	return s.g.lookElsewhere(ctx, server, ownName(t), args)
 }
 
 // askTool calls a tool in the client's session.

@@ -241,15 +241,16 @@ func (s *Session) unchanged(ctx context.Context, call callFrame, p pass) *denial
 // halt suspends the plan of a call that is refused after it got its permit,
 // and tells a person.
 func (g *Gate) halt(ctx context.Context, server string, call callFrame, p grant.Permit, d *denial) *denial {
+	tool := g.policyName(server, call.Tool)
 	reason := "refused at dispatch: " + d.Reason
 	d.Plan, d.Do = p.Plan, "the plan is suspended: run its on_abort calls if they are needed, then submit a new plan that names this one as its parent"
-	if err := g.book.Suspend(ctx, p.Grant, reason, grant.Ask{Server: server, Tool: call.Tool, Args: call.Arguments}); err != nil {
+	if err := g.book.Suspend(ctx, p.Grant, reason, grant.Ask{Server: server, Tool: tool, Args: call.Arguments}); err != nil {
 		d.Reason += "; " + err.Error()
 	}
 	if gr, ok := g.book.Get(p.Grant); ok {
 		d.OnAbort = abortCalls(gr)
 	}
-	g.alert(ctx, Alert{Kind: grant.KindDeviation, Plan: p.Plan, Grant: p.Grant, Server: server, Tool: call.Tool, Reason: reason})
+	g.alert(ctx, Alert{Kind: grant.KindDeviation, Plan: p.Plan, Grant: p.Grant, Server: server, Tool: tool, Reason: reason})
 	return d
 }
 

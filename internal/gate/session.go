@@ -195,7 +195,7 @@ func (s *Session) call(ctx context.Context, f wire.Frame) Out {
 	if tool := s.g.planTool(call.Tool); tool != nil {
 		return Out{Later: func(ctx context.Context) [][]byte { return [][]byte{s.own(ctx, f, tool, call)} }}
 	}
-	if call.Task && !s.g.shadowed(call.Tool, "") {
+	if call.Task && !s.g.shadowed(s.g.policyName(s.server, call.Tool), "") {
 		return s.denied(ctx, f, call, deny("task", "tasks are not passed on: call the tool without one"))
 	}
 	if call.Continues {
@@ -234,7 +234,7 @@ func (s *Session) send(ctx context.Context, f wire.Frame, call callFrame, p pass
 	if d := s.g.dispatch(ctx, s.client, s.server, call, p); d != nil {
 		return s.denied(ctx, f, call, d)
 	}
-	s.track(f, &inflight{id: f.ID, method: f.Method, tool: call.Tool, key: continuation(call.Tool, call.Arguments), pass: p})
+	s.track(f, &inflight{id: f.ID, method: f.Method, tool: s.g.policyName(s.server, call.Tool), key: continuation(call.Tool, call.Arguments), pass: p})
 	return Out{Up: frame}
 }
 
@@ -281,7 +281,7 @@ func (g *Gate) cleaned(f wire.Frame, call callFrame, p pass) ([]byte, error) {
 // denied answers a refused call. The reason goes to the client as the tool's
 // result, where planners read it.
 func (s *Session) denied(ctx context.Context, f wire.Frame, call callFrame, d *denial) Out {
-	s.g.note(ctx, grant.Event{Kind: grant.KindRefused, Requester: s.client.Requester, Server: s.server, Tool: call.Tool, Plan: d.Plan, Reason: d.Code + ": " + d.Reason, Body: argsBody(call)})
+	s.g.note(ctx, grant.Event{Kind: grant.KindRefused, Requester: s.client.Requester, Server: s.server, Tool: s.g.policyName(s.server, call.Tool), Plan: d.Plan, Reason: d.Code + ": " + d.Reason, Body: argsBody(call)})
 	if d.Code == codeUnknown { // as the server itself would answer
 		return Out{Down: wire.ErrorReply(f.ID, wire.CodeInvalidParams, d.Reason, nil)}
 	}

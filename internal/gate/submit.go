@@ -206,7 +206,7 @@ func (g *Gate) slots(ctx context.Context, calls []plan.ToolCall, digests []map[s
 		if err := g.ensure(ctx, server); err != nil {
 			return nil, fmt.Errorf("call %d: %w", i+1, err)
 		}
-		live := g.lists.snapshot(server).Tool(c.Tool)
+		live := g.lists.snapshot(server).Tool(ownName(t))
 		if live == nil {
 			return nil, fmt.Errorf("call %d: %s does not list the tool %s", i+1, server, c.Tool)
 		}

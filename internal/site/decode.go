@@ -24,7 +24,7 @@ var (
 		"materials", "biological_agents", "not_approved_agents", "rules", "checks", "people", "agents", "obligations",
 	}
 	itemKeys     = []string{"id", "model", "location", "serves", "note", "extra"}
-	toolKeys     = []string{"name", "server", "effect", "hazard", "args"}
+	toolKeys     = []string{"name", "server", "own_name", "effect", "hazard", "args"}
 	argKeys      = []string{"type", "enum", "min", "max", "optional", "ref"}
 	sandboxKeys  = []string{"name", "present", "operable", "code_execution_routed_through_it", "image", "image_digest", "network_egress", "writable"}
 	zoneKeys     = []string{"id", "rule"}
@@ -185,11 +185,24 @@ func (d *decoder) cross(n *strict.Node, s *Site) {
 			d.Fail(devices.Items[i].Pos, "device %q has the id of a robot", dev.ID)
 		}
 	}
+	d.ownNames(n.Field("tools"), s.Tools)
 	d.references(n.Field("tools"), s)
 	names := n.Field("tools_not_allowed_examples")
 	for i, name := range s.NotAllowed {
 		if s.Tool(name) != nil {
 			d.Fail(names.Items[i].Pos, "tool %q is listed as allowed and as not allowed", name)
+		}
+	}
+}
+
+// ownNames refuses two tools that a call on the wire could not be told apart by:
+// policy knows a tool by its server and what that calls it.
+func (d *decoder) ownNames(n *strict.Node, tools []Tool) {
+	for i := range tools {
+		for k := range tools[:i] {
+			if tools[i].Own == tools[k].Own && tools[i].Server == tools[k].Server && tools[i].Name != tools[k].Name {
+				d.Fail(n.Items[i].Pos, "tools %q and %q are the same tool of the same server: %q", tools[k].Name, tools[i].Name, tools[i].Own)
+			}
 		}
 	}
 }

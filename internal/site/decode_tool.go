@@ -92,6 +92,8 @@ func (d *decoder) tool(n *strict.Node) (t Tool) {
 			t.Name = d.Word(v, "name")
 		case "server":
 			t.Server = d.Word(v, "server")
+		case "own_name":
+			t.Own = d.Word(v, "own_name")
 		case "effect":
 			t.Effect = map[string]Effect{"act": Act, "observe": Observe, "safe": Safe}[d.OneOf(v, "effect", "act", "observe", "safe")]
 		case "hazard":
@@ -101,6 +103,9 @@ func (d *decoder) tool(n *strict.Node) (t Tool) {
 				t.Args = append(t.Args, d.arg(a.Key, &a.Value))
 			}
 		}
+	}
+	if t.Own == "" {
+		t.Own = t.Name
 	}
 	return t
 }

@@ -64,8 +64,9 @@ const (
 
 // A Tool is one entry of the capability allow-list.
 type Tool struct {
-	Name   string
+	Name   string // what plans, rules and policy call it
 	Server string // MCP server it lives on, "" if the site has one server
+	Own    string // what its server calls it: Name, unless two servers have a tool of one name
 	Effect Effect
 	Hazard string // hazard class, e.g. "motion", "heat", "pressure", "chemical", "record", "notify", "code"; "" unknown
 	Args   []Arg  // in the order of the file
