@@ -50,9 +50,17 @@ func (c *mcpCmd) Run(e *env) error {
 	go gw.gate.WatchPins(e.Ctx, reviewPoll)
 	defer gw.watch.start(e.Ctx)()
 	defer gw.gate.Close()
-	server, err := wire.Start(e.Ctx, up.Command)
-	if err != nil {
-		return badInput(err)
+	started := false
+	start := func() (wire.Conn, error) {
+		server, err := wire.Start(e.Ctx, up.Command)
+		if err != nil {
+			if !started {
+				err = badInput(err)
+			}
+			return nil, err
+		}
+		started = true
+		return server, nil
 	}
 	in := e.Stdin
 	down := wire.NewLines(in, e.Stdout, wire.MaxClientFrame, func() error {
@@ -61,7 +69,7 @@ func (c *mcpCmd) Run(e *env) error {
 		}
 		return nil
 	})
-	return gw.gate.Pump(e.Ctx, gate.Client{Requester: "local", Agent: c.Agent}, c.Name, down, server)
+	return gw.gate.PumpReviving(e.Ctx, gate.Client{Requester: "local", Agent: c.Agent}, c.Name, down, start)
 }
 
 // journal keeps the gate's events in the record where there is one.

@@ -20,7 +20,8 @@ import (
 )
 
 // commandLab is the laboratory as a command over stdio. Each call is appended
-// to a file, and the tool centrifuge.run ends the process in the middle of it.
+// to a file; the tool centrifuge.run ends the process in the middle of it, and
+// so does reading the sensor "crash".
 func commandLab(t testing.TB) (u gate.Upstream, calls func() string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -62,6 +63,9 @@ func TestHelperLab(t *testing.T) {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok {
 				fmt.Fprintln(log, p.Name)
+				if p.Name == "sensor.read" && strings.Contains(string(p.Arguments), "crash") {
+					os.Exit(3)
+				}
 			} else {
 				fmt.Fprintln(log, method)
 			}

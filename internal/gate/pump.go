@@ -17,52 +17,92 @@ const askPrefix = "interlock:"
 
 // A pump carries the frames of one session between two connections.
 type pump struct {
-	s        *Session
-	down, up wire.Conn
+	s     *Session
+	down  wire.Conn
+	start func() (wire.Conn, error) // starts the server anew; nil: the session ends with it
+	left  chan struct{}             // closed when the client has gone
 
 	mu      sync.Mutex // owns what follows
+	up      wire.Conn
 	next    int
 	waiting map[string]chan wire.Frame // the gate's own requests, by id
 	gone    bool                       // the upstream has ended
+	ready   bool                       // it takes what the client sends
+	past    revivals
 	later   sync.WaitGroup
 }
 
 // Pump carries a session between a client and a server until one of them
 // ends, and closes both. It returns nil if the client ended.
 func (g *Gate) Pump(ctx context.Context, c Client, server string, down, up wire.Conn) error {
-	p := &pump{down: down, up: up, waiting: map[string]chan wire.Frame{}}
+	return g.newPump(c, server, down, up).run(ctx)
+}
+
+func (g *Gate) newPump(c Client, server string, down, up wire.Conn) *pump {
+	p := &pump{down: down, up: up, left: make(chan struct{}), waiting: map[string]chan wire.Frame{}, ready: true}
 	p.s = g.NewSession(c, server, p)
-	defer g.serve(p.s, func(frame []byte) { _ = down.Write(frame) })()
+	return p
+}
+
+func (p *pump) run(ctx context.Context) error {
+	defer p.s.g.serve(p.s, func(frame []byte) { _ = p.down.Write(frame) })()
 	ctx, cancel := context.WithCancel(ctx)
-	upDone := make(chan error, 1)
-	go func() { upDone <- p.fromServer(ctx) }()
-	downDone := make(chan error, 1)
-	go func() { downDone <- p.fromClient(ctx) }()
-	var err error
-	select {
-	case err = <-downDone: // what is still running may end: its result counts
-		_ = up.Close()
-		_ = ended(upDone)
-	case err = <-upDone:
-		p.end(ctx, "the server has ended")
-		cancel()
-		err = fmt.Errorf("the server %s has ended: %w", server, orEOF(err))
-		_ = down.Close()
-		_ = ended(downDone)
-	case <-ctx.Done():
-		err = ctx.Err()
-		_, _ = down.Close(), up.Close()
-		_, _ = ended(upDone), ended(downDone)
-	}
+	upDone, downDone := p.reading(ctx, p.server(), func() {}), make(chan error, 1)
+	go func() {
+		defer close(p.left)
+		downDone <- p.fromClient(ctx)
+	}()
+	err := p.carry(ctx, upDone, downDone)
 	cancel()
 	p.end(ctx, "the session has ended")
 	p.later.Wait()
 	p.end(ctx, "the session has ended") // what was sent by those that were waited for
-	_ = down.Close()
+	_ = p.down.Close()
 	if errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "has ended") {
 		return nil
 	}
 	return err
+}
+
+// carry waits until one side has ended for good, and ends the other.
+func (p *pump) carry(ctx context.Context, upDone, downDone chan error) error {
+	for {
+		select {
+		case err := <-downDone: // what is still running may end: its result counts
+			_ = p.server().Close()
+			_ = ended(upDone)
+			return err
+		case err := <-upDone:
+			p.end(ctx, "the server has ended")
+			if upDone = p.revive(ctx); upDone != nil {
+				continue
+			}
+			_ = p.down.Close()
+			_ = ended(downDone)
+			return fmt.Errorf("the server %s has ended: %w", p.s.server, orEOF(err))
+		case <-ctx.Done():
+			_, _ = p.down.Close(), p.server().Close()
+			_, _ = ended(upDone), ended(downDone)
+			return ctx.Err()
+		}
+	}
+}
+
+// reading reads from a server until it ends. Then over is called.
+func (p *pump) reading(ctx context.Context, up wire.Conn, over func()) chan error {
+	done := make(chan error, 1)
+	go func() {
+		defer over()
+		done <- p.fromServer(ctx, up)
+	}()
+	return done
+}
+
+// server is the connection to the server as it is now.
+func (p *pump) server() wire.Conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.up
 }
 
 // ended waits for one of the two directions.
@@ -82,7 +122,7 @@ func (p *pump) end(ctx context.Context, reason string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gone = true
+	p.gone, p.ready = true, false
 	for key, ch := range p.waiting {
 		close(ch)
 		delete(p.waiting, key)
@@ -102,15 +142,20 @@ func (p *pump) fromClient(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := p.handle(ctx, p.s.FromClient(ctx, raw)); err != nil {
+		if p.absent(raw) {
+			continue
+		}
+		out := p.s.FromClient(ctx, raw)
+		p.remember(out)
+		if err := p.handle(ctx, out); err != nil {
 			return err
 		}
 	}
 }
 
-func (p *pump) fromServer(ctx context.Context) error {
+func (p *pump) fromServer(ctx context.Context, up wire.Conn) error {
 	for {
-		raw, err := p.up.Read()
+		raw, err := up.Read()
 		if errors.Is(err, wire.ErrTooLong) {
 			// Whose answer it was cannot be read any more, so every open
 			// request is answered: none is left hanging.
@@ -145,8 +190,8 @@ func (p *pump) handle(ctx context.Context, out Out) error {
 		p.later.Go(func() { p.then(ctx, out.Then(ctx)) })
 	}
 	if out.Up != nil {
-		if err := p.up.Write(out.Up); err != nil {
-			return err
+		if err := p.server().Write(out.Up); err != nil {
+			return p.unsent(ctx, out.Up, err)
 		}
 	}
 	if out.Down != nil {
@@ -158,8 +203,7 @@ func (p *pump) handle(ctx context.Context, out Out) error {
 // then carries what a frame became after it was looked into.
 func (p *pump) then(ctx context.Context, out Out) {
 	if err := p.handle(ctx, out); err != nil && out.Up != nil {
-		f, _ := wire.ParseServer(out.Up) // it has passed the strict reading
-		_ = p.down.Write(p.s.Failed(ctx, f, true, "the connection has ended"))
+		p.failed(ctx, out.Up)
 	}
 }
 
@@ -195,8 +239,9 @@ func (p *pump) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	id := wire.Quote(askPrefix + strconv.Itoa(p.next))
 	ch := make(chan wire.Frame, 1)
 	p.waiting[wire.Key(id)] = ch
+	up := p.up
 	p.mu.Unlock()
-	if err := p.up.Write(wire.NewRequest(id, method, params)); err != nil {
+	if err := up.Write(wire.NewRequest(id, method, params)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)

@@ -118,6 +118,9 @@ func (s *Session) introduced(ctx context.Context, f wire.Frame) []byte {
 	}
 	instructions, _ := wire.Text(wire.Get(f.Result, "instructions"))
 	s.g.lists.instructed(s.server, instructions)
+	s.mu.Lock()
+	s.agreed, _ = wire.Text(wire.Get(f.Result, "protocolVersion"))
+	s.mu.Unlock()
 	result := f.Result
 	approved, err := s.g.o.Pins.Approved(s.server)
 	first := s.g.o.Policy.FirstContact && approved == nil && err == nil

@@ -26,6 +26,7 @@ type Session struct {
 	asked   map[string]bool      // the server's requests the client may answer, by id
 	meta    []byte               // _meta the gate uses for its own requests: the client's protocol fields
 	version string               // protocol version, "" before it is known
+	agreed  string               // what the server made of it when the session began
 	tell    func([]byte)         // writes to the client; nil if nobody can
 	shown   string               // what the client was last given or told of the server's tools
 	listing bool                 // the client has asked for the list
@@ -365,7 +366,7 @@ func (s *Session) unknown(ctx context.Context, in *inflight, reason string) {
 func (s *Session) Broken(ctx context.Context, reason string) [][]byte {
 	s.mu.Lock()
 	open := s.pending
-	s.pending = map[string]*inflight{}
+	s.pending, s.asked = map[string]*inflight{}, map[string]bool{} // an answer to a server that is gone must reach no other
 	s.mu.Unlock()
 	ctx = context.WithoutCancel(ctx)
 	var replies [][]byte
