@@ -52,7 +52,7 @@ func eventually(t *testing.T, cs *mcp.ClientSession, tool string, a args) *mcp.C
 		if err == nil {
 			return res
 		}
-		if time.Now().After(deadline) || !strings.Contains(err.Error(), "started again") {
+		if time.Now().After(deadline) || !strings.Contains(err.Error(), "has ended") {
 			t.Fatalf("%s: %v", tool, err)
 		}
 	}
