@@ -117,15 +117,15 @@ func orEOF(err error) error {
 
 // end answers what is still open, and wakes the gate's own requests.
 func (p *pump) end(ctx context.Context, reason string) {
-	for _, reply := range p.s.Broken(ctx, reason) {
-		_ = p.down.Write(reply)
-	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.gone, p.ready = true, false
+	p.gone, p.ready = true, false // first: what is sent from here on is answered by who sends it
 	for key, ch := range p.waiting {
 		close(ch)
 		delete(p.waiting, key)
+	}
+	p.mu.Unlock()
+	for _, reply := range p.s.Broken(ctx, reason) {
+		_ = p.down.Write(reply)
 	}
 }
 
@@ -190,9 +190,11 @@ func (p *pump) handle(ctx context.Context, out Out) error {
 		p.later.Go(func() { p.then(ctx, out.Then(ctx)) })
 	}
 	if out.Up != nil {
-		if err := p.server().Write(out.Up); err != nil {
+		up := p.server()
+		if err := up.Write(out.Up); err != nil {
 			return p.unsent(ctx, out.Up, err)
 		}
+		p.sent(ctx, up, out.Up)
 	}
 	if out.Down != nil {
 		return p.down.Write(out.Down)

@@ -98,6 +98,20 @@ func (p *pump) unsent(ctx context.Context, raw []byte, err error) error {
 	return nil
 }
 
+// sent sees to a frame that was written to a server that has ended meanwhile: a
+// pipe takes what nobody will read any more.
+func (p *pump) sent(ctx context.Context, to wire.Conn, raw []byte) {
+	if p.start == nil {
+		return
+	}
+	p.mu.Lock()
+	lost := p.up != to || !p.ready
+	p.mu.Unlock()
+	if lost {
+		p.failed(ctx, raw)
+	}
+}
+
 // failed answers a request that may not have reached the server.
 func (p *pump) failed(ctx context.Context, raw []byte) {
 	f, _ := wire.ParseServer(raw) // it has passed the strict reading
