@@ -68,7 +68,7 @@ func (t *templates) line(line string) error {
 		return fmt.Errorf("a template stands before the first section")
 	}
 	h := fnv.New64a()
-	h.Write([]byte(line))
+	fmt.Fprint(h, line)
 	rng := rand.New(rand.NewPCG(h.Sum64(), 1))
 	for range t.most {
 		text, err := t.expand(line, rng, 0)
