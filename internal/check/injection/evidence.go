@@ -49,6 +49,7 @@ type worker struct {
 	matches  []multi.Hit
 	searches []*multi.Search // of each rule, made when it first matches
 	quotes   quoteSearch
+	weighed  int             // matches of a reading whose sentence was looked at
 	plain    map[string]bool // pieces of a group that can be read in one way only
 	joined   []byte          // of a group, or one of its pieces
 	cells    []terms
@@ -79,9 +80,10 @@ const long = 16 << 10
 // rules adds the rules that match.
 func (w *worker) rules() {
 	ev := &w.ev
+	w.weighed = 0
 	w.matches = w.matcher.Match(ev.view.Text, w.matches[:0])
 	for _, m := range w.matches {
-		if w.screen.holds(ev.view.Text, m) {
+		if w.screen.holds(ev.view.Text, m) && !w.void(ev.view.Text, m) {
 			ev.events = append(ev.events, event{m.Pattern, m.End})
 		}
 	}
@@ -130,7 +132,9 @@ func (w *worker) score(ev *evidence) {
 	for i := range ev.hits {
 		h := &ev.hits[i]
 		c := &w.cells[int(h.End)/cell]
-		c.fuzzy = max(c.fuzzy, s.phrases[h.Phrase].above(h.Score))
+		if a := s.phrases[h.Phrase].above(h.Score); a > c.fuzzy && !forbidden(ev.view.Text, int(h.Start)) {
+			c.fuzzy = a
+		}
 	}
 	peak, best := [2]int{}, ngram.Nothing
 	for _, p := range ev.peaks {

@@ -15,7 +15,7 @@ import (
 // them asks for it to be carried out, and without the quotation nothing is
 // left. The score then stays below the gate but never below advisory.
 const (
-	reporting = `\b(?:report(?:s|ed)?|log|logged|record(?:ed)?|incident|flag(?:ged)?|block(?:ed)?|quot(?:e|es|ed|ing)|examples?|samples?|test set|test case|training|train|slides?|lecture|handout|lesson|poster|said|says|saying|reads|typed|contain(?:s|ed|ing)?|sentence|sticky note|caught|detect(?:ed|s)?|spot|recogni[sz]e|classifier|filter|phishing|suspicious|was that right|archive|quarantined?)\b`
+	reporting = `\b(?:report(?:s|ed)?|log|logged|record(?:ed)?|incident|flag(?:ged)?|block(?:ed)?|quot(?:e|es|ed|ing)|examples?|samples?|test set|test case|training|train|slides?|lecture|handout|lesson|poster|said|says|saying|reads|typed|contain(?:s|ed|ing)?|sentence|sticky note|caught|detect(?:ed|s)?|spot|recogni[sz]e|classifier|filter|phishing|suspicious|was that right|archive|quarantined?|against|attacks?|phrases?|strings?|explains?)\b`
 	ordering  = `\b(?:execut(?:e|es|ing)|follow|obey|comply|carry (?:it|them|this|that) out|carry out|do (?:what|as)|decode|concatenate|join|act on|as (?:it|the text) says|then do|your next)\b`
 	nearby    = `\b(?:run|runs|apply|perform|put (?:them|the)|together|must|do (?:it|this|that))\b`
 	denying   = `\b(?:do not|don.t|not|never|was not|were not|nobody)(?: to)? (?:do (?:that|it|so|this)|act(?:ed)? on|follow(?:ed)?|obey(?:ed)?|execut(?:e|ed)|carr(?:y|ied) (?:it |them )?out|compl(?:y|ied)|run|be followed)`

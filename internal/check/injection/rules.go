@@ -30,6 +30,8 @@ type Rule struct {
 	Refs      []string // ATLAS techniques and CWE ids
 	Pattern   string   // RE2, over the plain view
 	Addresses bool     // speaks to the verifier: no discount for quotes
+	Told      bool     // void where a sentence tells that somebody may do it
+	Denied    bool     // void where a sentence forbids it
 	Match     []string // examples it must match
 	Pass      []string // examples it must not match
 
@@ -51,7 +53,7 @@ const (
 
 var ruleKeys = map[string]bool{
 	"id": true, "class": true, "concern": true, "severity": true, "rationale": true, "pattern": true, "raw": true,
-	"refs": true, "match": true, "pass": true, "except": true, "addresses": true,
+	"refs": true, "match": true, "pass": true, "except": true, "addresses": true, "told": true, "denied": true,
 }
 
 // loadRules reads the files of rules in order. Words of an earlier file may be
@@ -215,6 +217,10 @@ func (l *ruleLoader) field(r *Rule, f strict.Field, raw *bool, except *string) e
 		return nil
 	case "addresses":
 		return flag(&r.Addresses)
+	case "told":
+		return flag(&r.Told)
+	case "denied":
+		return flag(&r.Denied)
 	case "raw":
 		return flag(raw)
 	case "concern":

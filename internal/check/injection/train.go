@@ -87,7 +87,35 @@ func NewTrainer(rows []Row, settings ngram.Settings) (*Trainer, error) {
 	if len(t.rows) == 0 {
 		return nil, fmt.Errorf("no rows to train from")
 	}
+	t.balance()
 	return t, nil
+}
+
+// evenness is how far groups of rows are evened out: with 0 each row counts
+// alike, with 1 each group.
+const evenness = 0.3
+
+// balance weighs the rows so that no large group of its kind drowns the others.
+// A group is a label of a source, among rows that templates made of one kind.
+func (t *Trainer) balance() {
+	group := func(p *prepared) string {
+		if p.Extra {
+			return fmt.Sprint(p.Source, "\n", p.Kind, "\n", p.Attack)
+		}
+		return fmt.Sprint(p.Source, "\n", p.Attack)
+	}
+	size := map[string]float64{}
+	for i := range t.rows {
+		size[group(&t.rows[i])]++
+	}
+	total := 0.0
+	for i := range t.rows {
+		total += math.Pow(size[group(&t.rows[i])], -evenness)
+	}
+	for i := range t.rows {
+		p := &t.rows[i]
+		p.example.Weight *= math.Pow(size[group(p)], -evenness) * float64(len(t.rows)) / total
+	}
 }
 
 func (w *worker) prepare(r Row) prepared {

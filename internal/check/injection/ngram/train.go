@@ -33,16 +33,18 @@ func NewExample(readings [][]byte, attack bool, weight float64) Example {
 
 // Settings of a training.
 type Settings struct {
-	Epochs int     // passes over the examples
-	Rate   float64 // of learning
-	Decay  float64 // of a weight, each time it is used
-	Warmup int     // epochs in which the whole text is the window
-	Seed   uint64
+	Epochs   int     // passes over the examples
+	Rate     float64 // of learning
+	Decay    float64 // of a weight, each time it is used
+	Drop     float64 // share of the features of a window that a step goes without
+	Warmup   int     // epochs in which the whole text is the window
+	Averaged int     // last epochs whose weights are averaged
+	Seed     uint64
 }
 
 // DefaultSettings were chosen by leaving sources out.
 func DefaultSettings() Settings {
-	return Settings{Epochs: 5, Rate: 0.3, Decay: 2e-5, Warmup: 2, Seed: 1}
+	return Settings{Epochs: 7, Rate: 0.3, Decay: 2e-5, Drop: 0.3, Warmup: 2, Averaged: 3, Seed: 1}
 }
 
 // trainer holds the weights while they are learned.
@@ -53,6 +55,8 @@ type trainer struct {
 	biasSq float32
 	set    Settings
 	work   Work
+	rng    *rand.Rand
+	kept   []bool // of the features of the window, those that this step goes with
 }
 
 func index(f uint32) uint32 {
@@ -68,19 +72,57 @@ func index(f uint32) uint32 {
 // model is used: so an attack is learned from where it stands, and ordinary
 // text from where it looks worst.
 func Train(examples []Example, set Settings) *Model {
-	t := &trainer{set: set}
+	t := &trainer{set: set, rng: rand.New(rand.NewPCG(set.Seed, 0x9E3779B97F4A7C15))}
+	var mean average
 	order := make([]int, len(examples))
 	for i := range order {
 		order[i] = i
 	}
-	rng := rand.New(rand.NewPCG(set.Seed, 0x9E3779B97F4A7C15))
 	for epoch := range set.Epochs {
-		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
-		for _, i := range order {
+		t.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for n, i := range order {
 			t.learn(&examples[i], epoch < set.Warmup)
+			if epoch >= set.Epochs-set.Averaged && (n+1)%(len(order)/perEpoch+1) == 0 {
+				mean.add(t)
+			}
+		}
+		if epoch >= set.Epochs-set.Averaged {
+			mean.add(t)
 		}
 	}
+	mean.into(t)
 	return t.quantize()
+}
+
+// perEpoch is about how often in an epoch the weights are taken for the average.
+const perEpoch = 4
+
+// An average of weights over steps: they swing less than those of any one step.
+type average struct {
+	weight []float32
+	bias   float32
+	n      float32
+}
+
+func (a *average) add(t *trainer) {
+	if a.weight == nil {
+		a.weight = make([]float32, len(t.weight))
+	}
+	for i, w := range t.weight {
+		a.weight[i] += w
+	}
+	a.bias += t.bias
+	a.n++
+}
+
+func (a *average) into(t *trainer) {
+	if a.n == 0 {
+		return
+	}
+	for i, w := range a.weight {
+		t.weight[i] = w / a.n
+	}
+	t.bias = a.bias / a.n
 }
 
 // learn takes one step.
@@ -105,6 +147,9 @@ func (t *trainer) learn(e *Example, whole bool) {
 	}
 	if view < 0 {
 		return
+	}
+	if t.set.Drop > 0 {
+		best = t.drop(&e.views[view], from, to)
 	}
 	p := 1 / (1 + math.Exp(-float64(best+t.bias)))
 	y := 0.0
@@ -135,12 +180,8 @@ func (t *trainer) total(feats []uint32) (sum float32) {
 	return sum
 }
 
-// update moves the weights of a window against the gradient.
-func (t *trainer) update(s *sample, from, to int, g float32) {
-	rate := float32(t.set.Rate)
-	t.biasSq += g * g
-	t.bias -= rate * 0.3 * g / float32(math.Sqrt(float64(t.biasSq)+1))
-	g *= norms[to-from]
+// features calls f with the features of a window.
+func (s *sample) features(from, to int, f func(uint32)) {
 	for i := from; i < to; i++ {
 		k := &s.tokens[i]
 		last := k.pairFeature
@@ -150,13 +191,43 @@ func (t *trainer) update(s *sample, from, to int, g float32) {
 		if i >= from+2 {
 			last = k.lastFeature
 		}
-		for _, f := range s.feats[k.firstFeature:last] {
-			n := index(f)
-			d := g + float32(t.set.Decay)*t.weight[n]
-			t.square[n] += d * d
-			t.weight[n] -= rate * d / (float32(math.Sqrt(float64(t.square[n]))) + 0.3)
+		for _, x := range s.feats[k.firstFeature:last] {
+			f(x)
 		}
 	}
+}
+
+// drop chooses the features that a step goes without, so that no few of them
+// carry an attack alone, and scores the window by the others.
+func (t *trainer) drop(s *sample, from, to int) float32 {
+	t.kept = t.kept[:0]
+	sum := float32(0)
+	s.features(from, to, func(f uint32) {
+		keep := t.rng.Float64() >= t.set.Drop
+		t.kept = append(t.kept, keep)
+		if keep {
+			sum += t.weight[index(f)]
+		}
+	})
+	return sum * norms[to-from] / float32(1-t.set.Drop)
+}
+
+// update moves the weights of a window against the gradient.
+func (t *trainer) update(s *sample, from, to int, g float32) {
+	rate := float32(t.set.Rate)
+	t.biasSq += g * g
+	t.bias -= rate * 0.3 * g / float32(math.Sqrt(float64(t.biasSq)+1))
+	g *= norms[to-from]
+	n := 0
+	s.features(from, to, func(f uint32) {
+		if n++; t.set.Drop > 0 && !t.kept[n-1] {
+			return
+		}
+		i := index(f)
+		d := g + float32(t.set.Decay)*t.weight[i]
+		t.square[i] += d * d
+		t.weight[i] -= rate * d / (float32(math.Sqrt(float64(t.square[i]))) + 0.3)
+	})
 }
 
 // quantize turns the weights into one byte each.

@@ -34,6 +34,7 @@ func NewReader(f *Folder, w *Words) *Reader {
 func (r *Reader) Views(text []byte) ([]*View, []Gap) {
 	r.used, r.views, r.gaps = 0, r.views[:0], r.gaps[:0]
 	src := &raw{b: text}
+	overridden := bytes.Contains(text, []byte(rightToLeft))
 	for depth := 0; ; depth++ {
 		v := r.view()
 		byLine := r.folder.Fold(v, src.b, r.cache)
@@ -48,7 +49,7 @@ func (r *Reader) Views(text []byte) ([]*View, []Gap) {
 			}
 		}
 		r.add(v)
-		r.derive(v)
+		r.derive(v, overridden)
 		if depth == maxDepth {
 			break
 		}
@@ -97,17 +98,23 @@ func (r *Reader) add(v *View) {
 	}
 }
 
-// derive adds the readings of v that its words call for.
-func (r *Reader) derive(v *View) {
+// derive adds the readings of v that its words call for. Overridden says that
+// the text turns the direction of writing round.
+func (r *Reader) derive(v *View, overridden bool) {
 	t := r.words.count(v)
 	together := assembles(v.Text)
 	r.quiet = t.quiet() && !together
-	if t.leet || t.jumbled || t.spaced >= fewestLetters {
-		if m := r.view(); r.words.repair(m, v) {
+	if t.leet.all > 0 || t.jumbled || t.spaced >= fewestLetters {
+		if m := r.view(); r.words.repair(m, v, false) {
 			r.add(m)
 		}
 	}
-	if foreign(t.mirror, t.known) {
+	if t.leet.best >= fewestLeet {
+		m := r.view()
+		r.words.repair(m, v, true)
+		r.add(m)
+	}
+	if foreign(t.mirror, t.known) || overridden {
 		m := r.view()
 		reversed(m, v)
 		r.add(m)
@@ -132,6 +139,12 @@ func (r *Reader) derive(v *View) {
 func foreign(s streak, known int) bool {
 	return s.best >= 3 || s.all >= fewestForeign && s.all > known
 }
+
+// rightToLeft is the control that shows the letters behind it from the end.
+const rightToLeft = "\u202e"
+
+// fewestLeet is how many words of leet near one another make a text in leet.
+const fewestLeet = 3
 
 // fewestForeign is how many such words a text has at least.
 const fewestForeign = 2

@@ -49,6 +49,13 @@ func NewWords(common, key []string) *Words {
 			w.other(s, entry{shift: k})
 		}
 	}
+	for _, k := range key {
+		if len(k) >= shortestJumble {
+			m := []byte(k)
+			slices.Reverse(m)
+			w.other(m, entry{mirror: true})
+		}
+	}
 	w.known, w.words = newLexicon(w.words), nil
 	return w
 }
@@ -123,8 +130,8 @@ type tally struct {
 	known   int
 	mirror  streak
 	shift   [26]streak
-	spaced  int  // longest run of single letters
-	leet    bool // a word with digits or signs in it stands for a known one
+	spaced  int    // longest run of single letters
+	leet    streak // words with digits or signs in them that stand for known ones
 	jumbled bool
 }
 
@@ -197,7 +204,9 @@ func (w *Words) countWord(t *tally, word []byte) {
 	if e.shift != 0 {
 		t.shift[e.shift].add(t.words)
 	}
-	t.leet = t.leet || mixed(word) && w.unleet(word) != ""
+	if mixed(word) && w.unleet(word) != "" {
+		t.leet.add(t.words)
+	}
 	t.jumbled = t.jumbled || len(word) >= shortestJumble && w.letters.has(mixture(word))
 }
 
@@ -226,9 +235,9 @@ func mixed(w []byte) bool {
 var leet = [128]byte{'0': 'o', '1': 'i', '3': 'e', '4': 'a', '5': 's', '6': 'g', '7': 't', '8': 'b', '9': 'g', '@': 'a', '$': 's', '2': 'z'}
 
 // repair writes v to dst with spaced-out words closed, leet written as letters
-// and jumbled key words put right, each only where a known word comes out. It
-// reports whether anything was.
-func (w *Words) repair(dst, v *View) bool {
+// and jumbled key words put right, each only where a known word comes out; in
+// leet throughout also where none does. It reports whether anything was.
+func (w *Words) repair(dst, v *View, throughout bool) bool {
 	dst.reset(Repaired)
 	changed := false
 	for i := 0; i < len(v.Text); {
@@ -242,7 +251,11 @@ func (w *Words) repair(dst, v *View) bool {
 			i++
 			continue
 		}
-		if word, ok := w.mend(v.Text[i:j]); ok {
+		word, ok := w.mend(v.Text[i:j])
+		if !ok && throughout {
+			word, ok = w.spellOut(v.Text[i:j])
+		}
+		if ok {
 			changed = true
 			for k := range len(word) {
 				dst.put(word[k], v.at[i+min(k, j-i-1)])
@@ -296,6 +309,42 @@ func (w *Words) unleet(word []byte) string {
 		return l.word
 	}
 	return ""
+}
+
+// spellOut writes a word of a text in leet with letters, known or not: one of
+// digits alone is a number unless it stands for a known word.
+func (w *Words) spellOut(word []byte) (string, bool) {
+	if w.known.of(word).known || len(word) > longestLeet {
+		return "", false
+	}
+	if !mixed(word) {
+		if !leetOnly(word) {
+			return "", false
+		}
+		meant := w.unleet(word)
+		return meant, meant != ""
+	}
+	out := slices.Clone(word)
+	for i, c := range out {
+		if l := leet[c&0x7f]; l != 0 && !(c >= 'a' && c <= 'z') {
+			out[i] = l
+		}
+	}
+	return string(out), true
+}
+
+// longestLeet is how long a word in leet may be: a longer run is a code.
+const longestLeet = 24
+
+// leetOnly reports whether a word has no letter, and every sign of it stands
+// for one.
+func leetOnly(word []byte) bool {
+	for _, c := range word {
+		if c >= 'a' && c <= 'z' || leet[c&0x7f] == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fewestLetters is how many single letters in a row are taken for a spaced-out
