@@ -41,6 +41,14 @@ func newQueue(log *record.Log, sites *site.Set, cfg config.Review) *review.Queue
 			}
 			return st.Digest, true
 		},
+		Same: func(id, a, b string) bool {
+			st := sites.Site(id)
+			if st == nil {
+				return false
+			}
+			one, two := st.FindPerson(a), st.FindPerson(b)
+			return one != nil && one == two
+		},
 	})
 }
 

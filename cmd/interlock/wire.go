@@ -105,6 +105,9 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := stateHasSite(state(), set, id); err != nil {
+		return nil, err
+	}
 	builder, err := newStages(e, o.Config)
 	if err != nil {
 		return nil, err
@@ -126,7 +129,7 @@ func newEngine(e *env, o engineOptions) (*engine, error) {
 		if err := chiefMayHear(o.Config, sid); err != nil {
 			return nil, fmt.Errorf("site %s: %w", sid, err)
 		}
-		st, err := builder.site(set.Site(sid), state)
+		st, err := builder.site(set.Site(sid), stateAt(sid, state))
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", sid, err)
 		}
@@ -239,6 +242,29 @@ func stateOf(o engineOptions) (func() site.State, error) {
 		return nil, err
 	}
 	return func() site.State { return st }, nil
+}
+
+// stateHasSite refuses the state of another site: plans would be held against
+// doors and stops that are not theirs.
+func stateHasSite(s site.State, set *site.Set, id string) error {
+	switch {
+	case s.Site == "" || s.Site == id:
+	case set.Site(s.Site) == nil:
+		return badInput(fmt.Errorf("the live state is that of site %q: expected one of %s", s.Site, strings.Join(set.IDs(), ", ")))
+	case id != "":
+		return badInput(fmt.Errorf("the live state is that of site %q, the plans are for %q", s.Site, id))
+	}
+	return nil
+}
+
+// stateAt gives the live state to its own site only; elsewhere all is unknown.
+func stateAt(id string, state func() site.State) func() site.State {
+	return func() site.State {
+		if s := state(); s.Site == "" || s.Site == id {
+			return s
+		}
+		return site.State{}
+	}
 }
 
 // submission wraps a plan handed in on the local command line: there is no

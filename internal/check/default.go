@@ -10,5 +10,5 @@ import (
 // caller.
 func Default(s *site.Site, limits plan.Limits) []Checker {
 	x := compile(s)
-	return []Checker{LimitSize{limits}, Provenance{x}, AllowList{x}, Limits{x}, Agreement{x}, Integrity{x}, Secrets{x}}
+	return []Checker{LimitSize{limits}, Provenance{x}, AllowList{x}, Limits{x}, Agreement{x}, Integrity{x}, Secrets{x}, Stop{x}}
 }

@@ -108,7 +108,12 @@ func (x *index) agent(t *planText, dst []verdict.Finding) []verdict.Finding {
 	default:
 		add("PROV-011", verdict.Block, "the submitting agent is not trusted to submit plans", "submit under an agent that may propose plans")
 	}
-	if names, all := x.toolRights(a); all {
+	names, all := x.toolRights(a)
+	if right := limitedRight(a); right != "" && !all && x.hasEffect(t) {
+		at = verdict.Span{Part: "submitted_by.agent"}
+		add("PROV-018", verdict.Flag, "what the agent may do is limited in words that no check can hold the plan against: "+right, "whoever judges must see that the plan keeps to it")
+	}
+	if all {
 		for i, c := range t.calls {
 			if !slices.Contains(names, c.Tool) {
 				at = verdict.Span{Step: c.Step, Part: callPart(i, len(t.plan.ToolCalls), "")}
@@ -121,6 +126,28 @@ func (x *index) agent(t *planText, dst []verdict.Finding) []verdict.Finding {
 		}
 	}
 	return dst
+}
+
+// limitedRight returns the first of an agent's rights that is neither a tool nor
+// a right to propose plans, "" if there is none.
+func limitedRight(a *site.Planner) string {
+	for _, m := range a.May {
+		if !dotted(m) && !slices.Contains(strings.Fields(m), "plans") {
+			return m
+		}
+	}
+	return ""
+}
+
+// hasEffect reports whether a plan may do more than look and note: it has a call
+// that does, or no calls that would say what it does.
+func (x *index) hasEffect(t *planText) bool {
+	for i := range t.calls {
+		if tool := x.tools[t.calls[i].Tool]; tool == nil || tool.Effect == site.Act && !harmless(tool.Name) {
+			return true
+		}
+	}
+	return len(t.plan.ToolCalls) == 0
 }
 
 // trusted reports whether an agent may take part at all; an unknown word for

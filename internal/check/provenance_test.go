@@ -47,6 +47,7 @@ func TestSandboxFacts(t *testing.T) {
 func TestSubmitter(t *testing.T) {
 	t.Parallel()
 	s := testSite()
+	s.Agents = append(s.Agents, site.Planner{ID: "tuner", Trust: "registered", May: []string{"propose parameter sets"}})
 	for _, tc := range []struct {
 		agent, behalf string
 		tool          string
@@ -67,6 +68,9 @@ func TestSubmitter(t *testing.T) {
 		{"Planner-T", "Ben Roth", "", verdict.Block},
 		{"stock-bot", "Ben Roth", "sensor.read", verdict.Pass},
 		{"stock-bot", "Ben Roth", "record.append", verdict.Block},
+		{"tuner", "Ben Roth", "sensor.read", verdict.Pass},
+		{"tuner", "Ben Roth", "arm.move", verdict.Flag},
+		{"tuner", "Ben Roth", "", verdict.Flag},
 	} {
 		p := planOf("Read the sensor.")
 		p.SubmittedBy = plan.Submitter{Agent: tc.agent, OnBehalfOf: tc.behalf}

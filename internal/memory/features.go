@@ -24,6 +24,11 @@ type features struct {
 	sketch [sketchSize]uint32 // minimum hashes of its two-word shingles
 }
 
+// restated is the hard fact that says which weakness a finding stands for. It
+// speaks of who handed the plan in as well as of the plan, so a plan would be
+// another one for being suspect.
+const restated = "FACT-TECHNIQUE"
+
 // featuresOf reads the features of a plan. Proofs and materials come before
 // tools and acts: where there are too many nodes, the telling ones are kept.
 func featuresOf(f *fact.Set) features {
@@ -34,6 +39,9 @@ func featuresOf(f *fact.Set) features {
 		}
 	}
 	for _, h := range f.Hard {
+		if h.Rule == restated {
+			continue
+		}
 		add("hazard:" + h.Rule)
 		for _, n := range h.Path {
 			add(n)

@@ -13,14 +13,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"interlock/internal/decide"
 	"interlock/internal/identity"
 	"interlock/internal/record"
 	"interlock/internal/verdict"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Errors that callers tell apart. Each is the answer to a person.
@@ -55,6 +59,9 @@ type Options struct {
 	PendingTTL  time.Duration                              // how long a question stays open; zero: DefaultPendingTTL
 	ApprovalTTL time.Duration                              // how long an approval may be used; zero: DefaultApprovalTTL
 	AllowSelf   bool                                       // a one-person site: the person behind a plan may approve it; logged (C16)
+	// Same reports whether a site knows two names, roles or groups as one
+	// entry; nil: nothing is known beyond the names.
+	Same func(site, a, b string) bool
 }
 
 // A Queue is safe for use by many goroutines, and by many processes on one
@@ -304,7 +311,7 @@ func (q *Queue) may(it Item, who identity.Principal, d Disposition) (self bool, 
 	if same(who.Name, it.Agent) || same(who.Name, strings.TrimPrefix(it.Requester, string(identity.Agent)+":")) {
 		return false, ErrSelf // "an agent can never approve its own plan, through any surface" (C16)
 	}
-	if samePerson(who.Name, it.OnBehalfOf) {
+	if samePerson(who.Name, it.OnBehalfOf) || q.o.Same != nil && q.o.Same(it.Site, who.Name, it.OnBehalfOf) {
 		if !q.o.AllowSelf {
 			return false, ErrSelf
 		}
@@ -331,12 +338,29 @@ func same(a, b string) bool {
 	return b != "" && strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " "))
 }
 
-// samePerson errs on the side of yes: an equal name or an equal last name is
-// the same person, since sites and planners name people by surname.
+// samePerson errs on the side of yes: an equal name, or the last name of one
+// anywhere in the other, is the same person, since sites and planners name
+// people by surname, in any order and with others beside them. Accents and
+// signs make nobody somebody else.
 func samePerson(a, b string) bool {
-	wa, wb := strings.Fields(a), strings.Fields(b)
+	wa, wb := nameWords(a), nameWords(b)
 	if len(wa) == 0 || len(wb) == 0 {
 		return false
 	}
-	return same(a, b) || strings.EqualFold(wa[len(wa)-1], wb[len(wb)-1])
+	return same(a, b) || slices.Contains(wa, wb[len(wb)-1]) || slices.Contains(wb, wa[len(wa)-1])
+}
+
+// nameWords are the words of a name in lower case, without accents.
+func nameWords(s string) []string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(strings.ToLower(s)) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Fields(b.String())
 }

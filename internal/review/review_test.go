@@ -54,6 +54,7 @@ func (b *bench) open(t *testing.T, allowSelf bool) {
 	t.Cleanup(func() { log.Close() })
 	b.Queue = review.New(review.Options{
 		Log: b.log, Now: b.clock, Rand: rand.Reader, AllowSelf: allowSelf,
+		Same:        func(_, a, b string) bool { return a == "Ana Ferro" && b == "duty chemist" },
 		SiteVersion: func(id string) (string, bool) { return b.site, id == "lab" },
 	})
 }
@@ -105,6 +106,14 @@ func TestC14_AnApprovalIsBoundToWhatWasSeen(t *testing.T) {
 	}
 }
 
+// behalf hands a plan in for somebody else.
+func behalf(who string) func(*plan.Submission, *verdict.Report) {
+	return func(s *plan.Submission, r *verdict.Report) {
+		s.Plan.SubmittedBy.OnBehalfOf = who
+		r.Case.PlanDigest = plan.Digest(s.Plan)
+	}
+}
+
 func TestC14_C16_C43_ApprovalsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	approve := review.Disposition{Approve: true}
@@ -123,6 +132,10 @@ func TestC14_C16_C43_ApprovalsThatAreRefused(t *testing.T) {
 		"C16 reviewer with no name":    {who: identity.Principal{Role: identity.Reviewer}, want: review.ErrNotReviewer},
 		"C16 reviewer called as agent": {who: identity.Principal{Role: identity.Reviewer, Name: "Planner"}, want: review.ErrSelf},
 		"C16 person behind the plan":   {who: identity.Principal{Role: identity.Reviewer, Name: "Rui Silva"}, want: review.ErrSelf},
+		"C16 surname first":            {who: identity.Principal{Role: identity.Reviewer, Name: "Silva, Rui"}, want: review.ErrSelf},
+		"C16 with accents":             {who: identity.Principal{Role: identity.Reviewer, Name: "Rui Sílva"}, want: review.ErrSelf},
+		"C16 one of two":               {change: behalf("Ana Ferro and Rui Silva"), who: identity.Principal{Role: identity.Reviewer, Name: "Ana Ferro"}, want: review.ErrSelf},
+		"C16 by a role":                {change: behalf("duty chemist"), who: identity.Principal{Role: identity.Reviewer, Name: "Ana Ferro"}, want: review.ErrSelf},
 		"C14 expired":                  {later: review.DefaultPendingTTL, want: review.ErrExpired},
 		"C14 site changed":             {site: "v2", want: review.ErrStale},
 		"C14 site unknown":             {change: func(_ *plan.Submission, r *verdict.Report) { r.Case.Site = "gone" }, want: review.ErrStale},

@@ -28,11 +28,12 @@ func (s *Site) FindAgent(id string) *Planner {
 //   - a group by an identifier it lists: "user group MX-4471".
 //
 // Only the first one named counts: in "a contractor, via Elin Marstrand" that
-// is the contractor. A word too many ("Okafor's assistant"), a wrong initial or
+// is the contractor. What follows must say who that is or who else is meant; a
+// text that tells a story ("Tanaka, who has not agreed") names nobody. A word too many ("Okafor's assistant"), a wrong initial or
 // an identifier the group does not list is no match: a doubt is a flag.
 func (s *Site) FindPerson(text string) *Person {
 	q := parseName(text)
-	if len(q.words) == 0 {
+	if len(q.words) == 0 || tellsStory(text) {
 		return nil
 	}
 	for _, match := range []func(*Person, name) bool{byName, byRole, byGroup} {
@@ -52,6 +53,26 @@ func (s *Site) FindPerson(text string) *Person {
 	}
 	return nil
 }
+
+// tellsStory reports whether a text has a word that no name, role or address
+// has: a verb, a negation, a pronoun.
+func tellsStory(text string) bool {
+	return slices.ContainsFunc(words(text), func(w string) bool {
+		plain := plainWord(w)
+		return slices.Contains(storyWords, plain) || !capital(w) && slices.Contains(storyOrName, plain)
+	})
+}
+
+var storyWords = strings.Fields(`
+	not no never none neither nor without unless if but because although though despite while when until since
+	is are was were be been being am has have had having does did done would could might shall should must cannot
+	who whom whose which that this these those she they him them his their its it me my you your we us our
+	agreed agrees disagreed approved approves refused refuses denied denies objected objects declined said says told tells asked asks
+	left leaves resigned retired fired suspended absent away dead former formerly gone unknown unaware unsigned unconfirmed pending pretending
+	claims claimed allegedly supposedly probably maybe perhaps impersonating instead anyway skip ignore`)
+
+// storyOrName are words that are somebody's name when they begin with a capital.
+var storyOrName = strings.Fields("will may can do he her i ex")
 
 // Group reports whether the entry stands for several people rather than one.
 func (p *Person) Group() bool { return !parseName(p.Name).personal }

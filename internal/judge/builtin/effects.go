@@ -244,6 +244,41 @@ func saidGrounds(in judge.Input, b *brief) {
 	}
 }
 
+// goalGrounds: the goal names no act, number or thing with a number that no step
+// names, and denies nothing: what it wants besides is held by no call.
+func goalGrounds(in judge.Input, b *brief) {
+	held, acts := map[string]bool{}, map[string]bool{}
+	for n := range in.Plan.Steps {
+		merge(held, words(stepText(in.Facts, n+1)))
+	}
+	for i := range in.Site.Tools {
+		merge(acts, setOf(strings.Join(nameWords(&in.Site.Tools[i]), " ")))
+	}
+	for _, kind := range spoken {
+		merge(acts, kind)
+	}
+	for _, c := range in.Facts.Calls {
+		if t := in.Site.Tool(c.Tool); t != nil {
+			merge(held, spoken[kindOf(t)])
+			merge(held, setOf(strings.Join(nameWords(t), " ")))
+		}
+	}
+	for w := range words(in.Plan.Goal) {
+		if !held[w] && (acts[w] || otherActs[w] || denials[w] || strings.ContainsFunc(w, unicode.IsDigit)) {
+			b.doubt("the goal speaks of %q, and no step does", w)
+		}
+	}
+}
+
+// otherActs are things to do that no routine call does, denials words that turn
+// a sentence round.
+var (
+	otherActs = setOf("add apply bypass change clear close cool cut delete deliver disable dispense dissolve dose drain edit empty evacuate fill fly freeze heat hide hold " +
+		"ignore increase inject install keep lift lower make mix mount mute open override pour press prepare pressurise prevent pump purge push put raise remove " +
+		"repair replace reset run send set skip spin spray start stir stop switch test transfer turn upload vent warm wash")
+	denials = setOf("not no never without nor none neither cannot although but despite except instead unless until while although even only")
+)
+
 // joiners hold a sentence together and add nothing to it.
 var joiners = setOf("a an and at by in is it its of on the to")
 

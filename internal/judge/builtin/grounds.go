@@ -103,6 +103,7 @@ func securityGrounds(in judge.Input, r *reading, b *brief) {
 	}
 	if in.Facts != nil {
 		saidGrounds(in, b)
+		goalGrounds(in, b)
 	}
 	if len(in.Plan.Attachments) > 0 {
 		b.doubt("%d attachments: their influence on the plan needs a judge that understands them", len(in.Plan.Attachments))
