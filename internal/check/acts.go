@@ -54,6 +54,25 @@ var integrityActs = []actRule{
 		},
 	},
 	{
+		id: "INT-006", level: verdict.Block, class: verdict.Safety, refs: []string{"ISO 14119"},
+		message: "a door or guard would be kept open, or what watches it kept from acting", need: "let it close and act; a lasting opening is a work order of the people who keep it",
+		patterns: []string{
+			"prop/props/wedge/wedges/chock/chocks ~4 door/doors/hatch/shutter/lid/flap", "keep/keeps/stop/stops/prevent/prevents ~3 door/doors/hatch/shutter/lid ~1 from ~1 closing/shutting/locking/latching",
+			"hold/holds/keep/keeps/leave/leaves ~2 fire/pressure/cell/hutch/safety/interlock/airlock ~1 door/doors/hatch ~3 open/ajar/unlatched/unlocked", "hold/holds ~2 fire door/doors",
+			"switch/switches/set/sets/put/puts/turn/turns ~4 detector/alarm/sensor/monitor/relay ~2 to/into/on ~1 inhibit/inhibited/bypass/override/mute/muted", "bridge/bridges/jumper/jumpers/short/shorts ~2 contact/contacts/terminal/terminals/relay/pins",
+		},
+	},
+	{
+		id: "INT-007", level: verdict.Flag, class: verdict.Safety,
+		message: "a guard would be opened or lifted, or a control that must be let go would be held", need: "say who does it, why, and what keeps people safe meanwhile",
+		patterns: []string{
+			"hold/holds/keep/keeps/press/presses ~3 enable/enabling/deadman/search/two-hand ~2 switch/button/pendant/device ~3 down/pressed/depressed/closed", "press/presses/push/hit ~2 reset ~5 each/every/whenever",
+			"lift/lifts/raise/raises/part/parts ~3 curtain/guard/sash/barrier/fence", "take/takes/lift/lifts/remove/removes ~2 lid/cover/guard ~6 while/before/still ~4 spins/spinning/turns/runs/running/moving", "open/opens ~2 inner and the outer door/doors", "door/doors/hatch/gate ~3 propped/wedged/chocked",
+			"stay/stays/remain/remains/wait/waits ~3 in/inside ~2 hutch/cell/cage/fence/zone ~4 until/while/when ~6 on/moving/moves/running/runs/starts", "vent/vents/release/releases/bleed/bleeds ~3 into ~2 room/lab/laboratory/hall/corridor/hutch",
+			"give/gives/lend/lends/hand/hands/tell/tells ~3 badge/pin/password/passcode/keycard",
+		},
+	},
+	{
 		id: "INT-010", level: verdict.Block, class: verdict.Alignment, refs: []string{"ALCOA+"},
 		message: "records or measured values would be falsified", need: "record what was measured, when it was measured",
 		patterns: []string{

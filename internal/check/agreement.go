@@ -56,6 +56,7 @@ func (c Agreement) Check(in Input) Result {
 		}
 	}
 	r.Findings = x.partial(t, r.Findings)
+	r.Findings = x.counted(t, r.Findings)
 	return r
 }
 
@@ -108,6 +109,8 @@ func (a *agreeing) check() {
 		switch x := v.(type) {
 		case json.Number:
 			a.number(spec, x)
+		case bool:
+			a.yesOrNo(spec, x)
 		case string:
 			switch {
 			case spec.Type == "enum":
@@ -116,6 +119,7 @@ func (a *agreeing) check() {
 				a.request(spec.Name)
 			case !freeText(spec.Name):
 				a.matched = a.matched || sharesWord(a.step.toks, a.argument(spec.Name, x))
+				a.otherLabel(spec, x)
 			}
 		}
 	}
@@ -159,7 +163,7 @@ func (x *index) names(toks []token, value string) bool {
 			return true
 		}
 	}
-	return false
+	return strings.Contains(low, "_") && !known && spelled(toks, low)
 }
 
 func (x *index) isMachine(id string) bool {
@@ -182,6 +186,13 @@ func (a *agreeing) number(spec *site.Arg, n json.Number) {
 	q, ok := a.t.quant.Value(a.x.measure(spec.Name), n)
 	if !ok || q.Bad {
 		return
+	}
+	if q.Kind == quantity.None {
+		if spec.Max != nil && *spec.Max <= 1 {
+			q.Kind = quantity.Fraction // of nothing else is one the most
+		} else {
+			a.named(spec, n)
+		}
 	}
 	raw, err := n.Float64()
 	if err != nil {
@@ -227,6 +238,9 @@ func (a *agreeing) number(spec *site.Arg, n json.Number) {
 // contradiction reports a value other than the step's.
 func (a *agreeing) contradiction(spec *site.Arg, q *quantity.Quantity, stated int, highest float64, loose bool) {
 	if stated == 0 {
+		if !loose {
+			a.unspoken(spec, q)
+		}
 		return
 	}
 	level, rule := verdict.Flag, "AGR-004"
@@ -236,7 +250,9 @@ func (a *agreeing) contradiction(spec *site.Arg, q *quantity.Quantity, stated in
 			level, rule = verdict.Block, "AGR-003"
 		}
 	case quantity.Time, quantity.Length, quantity.Fraction:
-		return // a step states waits, distances and shares of many things
+		if stated > 1 || loose {
+			return // a step states waits, distances and shares of many things
+		}
 	default:
 	}
 	a.add(rule, level, spec.Name, spec.Name+" of the call is not the value that the step states", "let the step and the call state the same value")
@@ -272,7 +288,11 @@ func (a *agreeing) request(arg string) {
 			}
 			for j := k + 1; j < len(p.toks) && j <= k+4 && p.toks[j].before != brkStop; j++ {
 				if p.toks[j].noun&opening != 0 && !opensSomething(a.step.toks) {
-					f := agreeFinding("AGR-007", verdict.Block, p.at(int(p.toks[k].start), int(p.toks[j].end)), "the message asks a person to open something that the step does not speak of", "say in the step what is opened, and why")
+					level := verdict.Block
+					if storage(p.toks[k+1 : min(j+4, len(p.toks))]) {
+						level = verdict.Flag // to load and unload is what it is there for
+					}
+					f := agreeFinding("AGR-007", level, p.at(int(p.toks[k].start), int(p.toks[j].end)), "the message asks a person to open something that the step does not speak of", "say in the step what is opened, and why")
 					f.Class = verdict.Safety
 					a.findings = append(a.findings, f)
 					return
@@ -280,6 +300,21 @@ func (a *agreeing) request(arg string) {
 			}
 		}
 	}
+}
+
+// storage reports whether words name what things are kept in and taken from, and
+// nothing that keeps people from harm.
+func storage(toks []token) bool {
+	kept := false
+	for i := range toks {
+		switch toks[i].word {
+		case "incubator", "fridge", "refrigerator", "freezer", "cabinet", "cupboard", "drawer", "locker", "box", "trolley", "cart", "shelf", "hotel", "mailbox", "compartment":
+			kept = true
+		case "sash", "hood", "hutch", "cell", "fire", "pressure", "interlock", "safety", "guard", "laser", "gas", "shutter", "valve", "centrifuge", "autoclave", "glovebox", "biosafety", "isolator", "electrical", "control":
+			return false
+		}
+	}
+	return kept
 }
 
 func opensSomething(toks []token) bool {
@@ -293,6 +328,10 @@ func opensSomething(toks []token) bool {
 
 // described reports a call that its step, or no step at all, speaks of.
 func (a *agreeing) described() {
+	if a.forbidden() {
+		a.add("AGR-010", verdict.Block, "", "the step forbids what its call of "+a.call.Tool+" does", "leave the call out, or say in the step that it is made")
+		return
+	}
 	if a.matched || a.x.speaksOf(a.t, a.step.toks, a.tool, a.n) {
 		return
 	}
