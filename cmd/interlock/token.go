@@ -4,10 +4,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
+	"interlock/internal/config"
 	"interlock/internal/identity"
+	"interlock/internal/site"
 )
 
 type tokenCmd struct {
@@ -43,7 +46,20 @@ func (c *tokenCreateCmd) Run(e *env) error {
 	}
 	fmt.Fprintln(e.Stdout, secret)
 	fmt.Fprintf(e.Stderr, "token %s for %s: shown once, stored as a hash only\n", p.Token, p)
+	if role == identity.Agent && !agentIsKnown(cfg, name) {
+		fmt.Fprintf(e.Stderr, "no site of the configuration knows an agent %q yet: its plans will be blocked until a profile names it\n", name)
+	}
 	return nil
+}
+
+// agentIsKnown reports whether a configured site names the agent. Where the
+// profiles cannot be read nothing is said: serve tells why.
+func agentIsKnown(cfg *config.Config, id string) bool {
+	set, _, err := loadSites(engineOptions{Config: cfg})
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(set.Sites, func(s *site.Site) bool { return s.FindAgent(id) != nil })
 }
 
 // who returns the one role that was named.

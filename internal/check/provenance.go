@@ -28,6 +28,7 @@ func (c Provenance) Check(in Input) Result {
 	r := Result{Parts: append(make([]string, 0, len(t.parts)+1), "submitted_by")}
 	r.Findings = x.agent(t, r.Findings)
 	r.Findings = x.behind(t, r.Findings)
+	r.Findings = skewed(in.Plan.SubmittedAt, in.Now, r.Findings)
 	paths := 0
 	for i := range t.parts {
 		p := &t.parts[i]

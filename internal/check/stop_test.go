@@ -2,6 +2,7 @@ package check
 
 import (
 	"testing"
+	"time"
 
 	"interlock/internal/plan"
 	"interlock/internal/site"
@@ -34,6 +35,20 @@ func TestC20_NothingStartsUnderAnEmergencyStop(t *testing.T) {
 		in.State.EStop = false
 		if got := (Stop{compile(s)}).Check(in).Findings; len(got) > 0 {
 			t.Errorf("%s without a stop: %v", name, got)
+		}
+	}
+}
+
+// The time a plan claims is only a claim.
+func TestC33_SkewIsAFinding(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	for claimed, want := range map[string]int{
+		"": 0, "2026-12-01T12:00:00Z": 0, "2026-12-01T13:04:00+01:00": 0, "2020-01-01T00:00:00Z": 0,
+		"2026-12-01T12:06:00Z": 1, "2099-01-01T00:00:00Z": 1, "yesterday": 1, "2026-12-01": 1,
+	} {
+		if got := skewed(claimed, now, nil); len(got) != want {
+			t.Errorf("%q: %v", claimed, got)
 		}
 	}
 }
