@@ -78,7 +78,7 @@ func limiting(name string) bool {
 
 // circumstantial reports limits that hold only while something is so.
 func circumstantial(name string) bool {
-	for _, w := range [...]string{"collaborative", "near", "people", "_open", "loaded", "extended"} {
+	for _, w := range [...]string{"collaborative", "near", "people", "_open", "loaded", "extended", "arm_lift", "towed"} {
 		if strings.Contains(name, w) {
 			return true
 		}

@@ -121,6 +121,8 @@ func (r *limitRun) part(p *part) {
 			r.add("LIM-004", verdict.Block, p.at(q.Start, q.End), "a number that is no finite quantity", "give a finite number with its unit")
 		case q.Kind == quantity.None:
 			r.bare(p, q)
+		case q.OfMax && q.Readings[0] > clearly:
+			r.ofMax(p, q) // more than all of it is too much of anything
 		case r.excluded(p, q):
 		case q.OfMax:
 			r.ofMax(p, q)
@@ -218,31 +220,6 @@ func (x *index) onlyWith(k quantity.Kind) []int {
 	return only
 }
 
-// excluded reports whether the quantity is not one that the plan orders.
-func (r *limitRun) excluded(p *part, q *quantity.Quantity) bool {
-	k := tokenAt(p.toks, q.Start)
-	lo, hi := sentence(p.toks, min(k, len(p.toks)-1))
-	for j := k - 1; j >= lo && j >= k-7; j-- {
-		t := &p.toks[j]
-		if t.fn&around != 0 {
-			return true
-		}
-		if t.before != brkNone && j < k-1 {
-			break // a new clause began between the word and the number
-		}
-	}
-	for j := k; j < hi && j <= k+4; j++ {
-		switch p.toks[j].word {
-		case "limit", "alarm", "threshold", "wind", "boiling", "cutout":
-			return true
-		}
-		if j > k+1 && p.toks[j].before != brkNone {
-			break
-		}
-	}
-	return false
-}
-
 // tokenAt returns the index of the first word at or after byte i.
 func tokenAt(toks []token, i int) int {
 	k, _ := slices.BinarySearchFunc(toks, int32(i), func(t token, at int32) int { return int(t.start) - int(at) })
@@ -320,7 +297,7 @@ func (r *limitRun) judge(p *part, q *quantity.Quantity, kind quantity.Kind, read
 	switch {
 	case e.denied:
 		r.add("LIM-006", verdict.Flag, at, r.x.entities[e.entity].id+" is not allowed at the place the step names", "use another robot or place")
-	case e.over && q.Bound <= 0 && p.role == roleStep && commanding(kind) && r.meant(p, q):
+	case e.over && q.Bound <= 0 && p.role == roleStep && commanding(kind) && r.meant(p, q, e.entity):
 		if r.again("LIM-001", verdict.Block, at) {
 			return
 		}
@@ -331,28 +308,6 @@ func (r *limitRun) judge(p *part, q *quantity.Quantity, kind quantity.Kind, read
 		}
 		r.add("LIM-002", verdict.Flag, at, "the value may be above the limit of "+r.describe(e), "state the value within the limit, with its unit")
 	}
-}
-
-// meant reports whether the value is surely an order for the machine it is held
-// against: the step names the machine or goes on with the one before, and does
-// not tell of a value that somebody else wants or that is not to be used.
-func (r *limitRun) meant(p *part, q *quantity.Quantity) bool {
-	if r.onlyOne || r.guessed && r.here.others.of(p, r.x.namesOther) {
-		return false
-	}
-	if !strings.HasSuffix(q.Text, q.Unit) && strings.HasPrefix(p.text[q.End:], ", ") {
-		return false // "box 1207, 250 mm/s": more likely a number of something than one of a list
-	}
-	k := min(tokenAt(p.toks, q.Start), len(p.toks)-1)
-	if p.toks[k].quoted || stand(p.toks, k, k) == denied || k > 0 && p.toks[k-1].word == "from" {
-		return false
-	}
-	for j := k - 1; j >= 0 && j >= k-scope && p.toks[j+1].before == brkNone; j-- {
-		if othersValue(p.toks[j].word) {
-			return false
-		}
-	}
-	return true
 }
 
 // describe names the entity and its limit.

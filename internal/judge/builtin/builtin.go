@@ -119,7 +119,7 @@ func (v view) Judge(_ context.Context, in judge.Input) verdict.Opinion {
 func (v view) worried(o *verdict.Opinion, class verdict.Class, b brief) {
 	o.Outcome, o.Class = verdict.Escalate, class
 	largest := 0.0
-	var why []string
+	why := slices.Clone(firstFew(b.unsure, 4)) // what it could not tell comes first: it is what a planner can mend
 	for _, c := range b.concerns {
 		risk := verdict.Risk{Hazard: c.why, Severity: c.size, Likelihood: 0.3, Step: c.step}
 		if c.cite != "" {
