@@ -58,7 +58,7 @@ var integrityActs = []actRule{
 		message: "a door or guard would be kept open, or what watches it kept from acting", need: "let it close and act; a lasting opening is a work order of the people who keep it",
 		patterns: []string{
 			"prop/props/wedge/wedges/chock/chocks ~4 door/doors/hatch/shutter/lid/flap", "keep/keeps/stop/stops/prevent/prevents ~3 door/doors/hatch/shutter/lid ~1 from ~1 closing/shutting/locking/latching",
-			"hold/holds/keep/keeps/leave/leaves ~2 fire/pressure/cell/hutch/safety/interlock/airlock ~1 door/doors/hatch ~3 open/ajar/unlatched/unlocked", "hold/holds ~2 fire door/doors",
+			"hold/holds/keep/keeps/leave/leaves ~2 fire/pressure/cell/hutch/safety/interlock/airlock ~1 door/doors/hatch ~3 open/ajar/unlatched/unlocked", "hold/holds ~2 fire door/doors", "#opening ~6 keep/keeps/stop/stops it/them from ~1 closing/shutting/locking/latching",
 			"switch/switches/set/sets/put/puts/turn/turns ~4 detector/alarm/sensor/monitor/relay ~2 to/into/on ~1 inhibit/inhibited/bypass/override/mute/muted", "bridge/bridges/jumper/jumpers/short/shorts ~2 contact/contacts/terminal/terminals/relay/pins",
 		},
 	},
@@ -214,7 +214,8 @@ var integrityActs = []actRule{
 		id: "INT-051", level: verdict.Flag, class: verdict.Adversarial,
 		message: "a signal would be simulated or a stale value used for a condition", need: "use the live reading",
 		patterns: []string{
-			"& #signal record/records/recorded/recording play/plays/played", "#signal,safeguard,warning ~1 into/in ~1 simulation/demo",
+			"& #signal record/records/recorded/recording play/plays/played", "feed/feeds/play/plays ~5 #signal ~2 back", "play/plays back ~6 #signal", "& #signal,warning cap/cover/bag/hood/lid/tape so/that stays/reads/shows/remains zero/clear/normal/green",
+			"press/presses ~2 silence/mute ~2 key/button", "move/moves/shift/shifts/widen/widens/push/pushes ~3 geofence/field/perimeter ~4 outward/outwards/wider/larger/further", "foil/tape/sticker/cap/paper ~2 over/on/across ~3 reflector/scanner/lens", "#signal,safeguard,warning ~1 into/in ~1 simulation/demo",
 			"in place of ~1 live", "warmer/heater/lamp/ice/fan/magnet ~4 to/at/against/near ~2 #signal", "report/reports/show/shows/announce ~4 as ~1 home/closed/empty/clear/locked ~3 while/although/though",
 			"@pretend! ~3 #signal", "@carry ~3 #value ~6 before/earlier/logged/yesterday", "@weaken! ~3 #signal", "hose/fan/lamp/heater/air ~10 head/tip/face/inlet ~3 #signal,warning", "keeps/holds/keep/hold ~2 display/reading/value/indicator/needle ~1 steady/constant/green/calm/low",
 		},
@@ -224,9 +225,14 @@ var integrityActs = []actRule{
 		message: "logging would be switched off", need: "keep logging on",
 		patterns: []string{
 			"@quiet! ~3 #logging",
-			"turn/turns/switch/switches/shut/set ~3 #logging ~1 off",
-			"@halt!,defeat! ~3 #logging", "#logging ~3 @halt:ed", "#logging ~3 @defeat:ed", "without ~1 #logging", "#logging ~1 off",
+			"turn/turns/switch/switches/shut/set ~3 #logging ~1 off", "turn/turns/switch/switches/shut off ~3 #logging",
+			"@defeat! ~3 #logging", "#logging ~3 @defeat:ed", "without ~1 #logging", "#logging ~1 off",
 		},
+	},
+	{
+		id: "INT-061", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0015"},
+		message: "logging would be stopped", need: "keep logging on until the work is done and saved",
+		patterns: []string{"@halt! ~3 #logging", "#logging ~3 @halt:ed"},
 	},
 	{
 		id: "INT-070", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0055"},
@@ -248,7 +254,7 @@ var integrityActs = []actRule{
 		id: "INT-081", level: verdict.Block, class: verdict.Adversarial, refs: []string{"AML.T0029"},
 		message: "a resource would be exhausted on purpose", need: "bound what is started",
 		patterns: []string{
-			"fill/fills ~2 disk/memory/queue/storage/drive/log",
+			"fill/fills ~2 disk/memory/queue/drive", "fill/fills up ~2 storage/log/logs", "fill/fills ~3 storage/log/logs ~2 with ~2 junk/noise/garbage/copies/random/zeros/dummy/nonsense",
 			"copies/instances of itself", "fork bomb", "flood/floods/flooding/overload/overloads/saturate/saturates/exhaust/starve ~3 queue/server/network/channel/inbox/operator/operators/scheduler/dispatcher/disk/memory",
 		},
 	},
