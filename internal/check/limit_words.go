@@ -133,6 +133,8 @@ func (r *limitRun) checkable(k quantity.Kind, p *part) bool {
 		return r.here.carries.of(p, carries)
 	case quantity.Speed, quantity.Temperature, quantity.Pressure, quantity.Rotation, quantity.Force, quantity.AngularSpeed, quantity.Power, quantity.Flow, quantity.Ramp, quantity.Energy:
 		return true
+	case quantity.Volume, quantity.Length, quantity.Time:
+		return !r.guessed // amounts, distances and waits of a machine that the step names; a flag at most
 	default:
 		return false
 	}

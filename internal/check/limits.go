@@ -307,6 +307,8 @@ func (r *limitRun) judge(p *part, q *quantity.Quantity, kind quantity.Kind, read
 			return
 		}
 		r.add("LIM-002", verdict.Flag, at, "the value may be above the limit of "+r.describe(e), "state the value within the limit, with its unit")
+	case e.under && q.Bound == 0 && p.role == roleStep && commanding(kind) && r.namedBefore(p, q, ents) && r.meant(p, q, ents[0]):
+		r.add("LIM-009", verdict.Flag, at, "the value may be below the least that the machine named can do", "state a value within its range, with its unit")
 	}
 }
 

@@ -112,3 +112,10 @@ func (r *limitRun) ownClause(p *part, k, entity int) bool {
 	}
 	return true
 }
+
+// namedBefore reports whether the step names the one machine that a quantity may
+// be meant for, before it.
+func (r *limitRun) namedBefore(p *part, q *quantity.Quantity, ents []int) bool {
+	k := int32(tokenAt(p.toks, q.Start))
+	return !r.guessed && len(ents) == 1 && slices.ContainsFunc(r.here.naming, func(i int32) bool { return i < k && slices.Contains(p.toks[i].ents, ents[0]) })
+}

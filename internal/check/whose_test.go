@@ -23,6 +23,9 @@ func TestWhoseNumberItIs(t *testing.T) {
 		"Set the plate of hot1, if the hood is free, to 500 °C.": verdict.Block,
 		"With a full battery cart_1 drives at 3 m/s.":            verdict.Block,
 		"Stop waiting and take arm_1 to 3000 mm/s.":              verdict.Block,
+		// below the least, or more than it holds
+		"Cool inc1 to 4 °C.": verdict.Flag,
+		"Take the vial from the bath at 4 °C and put it on hot1.": verdict.Pass,
 		// perhaps the machine's
 		"When everybody is ready fuge1 runs at 19000 rpm.": verdict.Flag,
 		"Blow hot air at 1100 °C over hot1.":               verdict.Flag,
