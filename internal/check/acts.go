@@ -282,6 +282,15 @@ var provenanceActs = []actRule{
 		},
 	},
 	{
+		id: "PROV-024", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"CWE-94"},
+		message: "a program, macro or register of a controller would be used, and no sandbox is named", need: "run code only through the sandbox tool",
+		patterns: []string{
+			"run/runs/execute/executes/start/starts/launch/launches/load/loads/send/sends/let ~4 macro/macros/urscript/vba/lua/python/javascript/snippet/applet", "run/runs/execute/executes/start/starts/launch/launches ~3 script/scripts",
+			"run/runs/execute/executes/load/loads/upload/uploads/send/sends ~3 protocol/job/program/batch/autoprotocol ~1 file/files", "stored procedure", "execute/executes/run/runs all cells", "shell loop/script/command",
+			"set/sets/write/writes/change/changes ~4 register/registers/plc", "set/sets ~2 ros ~1 parameter/parameters", "load/loads ~3 function block", "modbus", "send/sends/issue/issues/type ~2 g-code/gcode",
+		},
+	},
+	{
 		id: "PROV-022", level: verdict.Flag, class: verdict.Adversarial, refs: []string{"AML.T0010"},
 		message: "software would be installed or updated", need: "name the reviewed, signed version and the person who installs it in the maintenance window",
 		patterns: []string{

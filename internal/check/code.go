@@ -20,7 +20,7 @@ var commands = map[string][]string{
 
 // calls are the functions of robot, instrument and scripting languages that
 // show code when followed by a bracket.
-var callNames = []string{"movej(", "movel(", "movep(", "servoj(", "speedj(", "speedl(", "set_digital_out(", "set_standard_digital_out(", "set_tcp(", "popup(", "textmsg(", "socket_open(", "protocol.load_", "protocol_api", "os.system(", "subprocess.", "__import__(", "eval(", "exec(", "popen(", "import os\n", "import os;", "import sys\n", "import sys;", "import subprocess", "require(", "document.cookie", "xp_cmdshell", "load_file(", "pg_sleep(", "rostopic.pub", "rospy.", "rclpy."}
+var callNames = []string{"movej(", "movel(", "movep(", "servoj(", "speedj(", "speedl(", "set_digital_out(", "set_standard_digital_out(", "set_tcp(", "popup(", "textmsg(", "socket_open(", "protocol.load_", "protocol_api", "os.system(", "subprocess.", "__import__(", "eval(", "exec(", "popen(", "import os\n", "import os;", "import sys\n", "import sys;", "import subprocess", "require(", "document.cookie", "xp_cmdshell", "load_file(", "pg_sleep(", "rostopic.pub", "rospy.", "rclpy.", "\"op\":\"publish\"", "\"op\": \"publish\"", "\"op\":\"call_service\"", "createobject(", "shell(\"", "execute immediate ", "os.remove(", "set_tool_voltage(", "end sub", "endproc", "end_if;", "<launch"}
 
 // commandIn finds a command line, a program or a query in text and says what
 // it is; kind is "" when there is none. In prose a single word such as "kill"
@@ -61,6 +61,12 @@ func commandIn(p *part, inProse bool) (kind string, start, end int) {
 	}
 	if kind, start, end = machineCode(text); kind != "" {
 		return kind, start, end
+	}
+	if i := localProgram(low); i >= 0 {
+		return "a command line", i, i + len("./")
+	}
+	if loneImport(low) {
+		return "program text", 0, len(text)
 	}
 	return encoded(text)
 }
@@ -166,6 +172,9 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // that takes any argument needs one that looks like a flag, path or address.
 func fits(rest string, follow []string, inProse bool) bool {
 	rest = strings.TrimLeft(rest, " ")
+	if scriptName(cutSpace(rest)) {
+		return true
+	}
 	if follow == nil {
 		if !inProse {
 			return rest != ""
@@ -206,6 +215,9 @@ func query(text, low string, in marks) (string, int, int) {
 		capitals := len(text) == len(low) && text[i:i+len(q[0])] == strings.ToUpper(q[0])
 		j := strings.Index(rest, q[1])
 		found := q[1] == "" || j >= 0
+		if capitals && q[0] == "select " && j >= 0 && len(text) == len(low) && strings.Contains(text[i:], " FROM ") {
+			return "a database statement", i, i + len(q[0])
+		}
 		switch q[0] {
 		case "update ":
 			found = found && !strings.Contains(rest[:max(j, 0)], " ") && strings.Contains(rest[max(j, 0):], "=")
@@ -252,6 +264,9 @@ func machineCode(text string) (string, int, int) {
 		l := strings.TrimSpace(line)
 		if strings.HasPrefix(l, "def ") && strings.Contains(l, "(") && strings.HasSuffix(l, ":") {
 			return "program text", offset, offset + len(l)
+		}
+		if robotLine(l) {
+			return "a robot's program", offset, offset + len(l)
 		}
 		if f := strings.Fields(l); len(f) >= 2 && gWord(f[0], "GM") && gWord(f[1], "XYZABCFSEIJKPR") {
 			if lines++; lines > 1 || len(f) > 2 && gWord(f[2], "XYZABCFSEIJKPR") {

@@ -252,7 +252,7 @@ func newLexicon() *lexicon {
 	for w := range commands {
 		lex.entry(w).fn |= codeWord
 	}
-	for _, w := range [...]string{"update", "delete", "insert", "drop", "alter", "truncate", "union", "select", "import", "require", "def", "protocol", "python"} {
+	for _, w := range [...]string{"update", "delete", "insert", "drop", "alter", "truncate", "union", "select", "import", "require", "def", "protocol", "python", "movej", "movel", "movec", "moveabsj", "ptp", "lin", "circ", "sptp", "slin", "endproc", "end_if"} {
 		lex.entry(w).fn |= codeWord
 	}
 	for i, line := range sameActs {

@@ -203,7 +203,7 @@ func (x *index) stepCode(t *planText, p *part, dst []verdict.Finding) []verdict.
 	for k := range t.hits {
 		h := &t.hits[k]
 		level := h.level(p.toks)
-		if level == verdict.Pass {
+		if level == verdict.Pass || h.rule.id == "PROV-024" && x.sandboxed(t, p) {
 			continue
 		}
 		if h.rule.id == "PROV-022" && level == verdict.Flag {
@@ -217,7 +217,11 @@ func (x *index) stepCode(t *planText, p *part, dst []verdict.Finding) []verdict.
 			Message: h.rule.message, Need: h.rule.need, Refs: h.rule.refs,
 		})
 	}
-	if kind, start, end := commandIn(p, true); kind != "" {
+	kind, start, end := commandIn(p, true)
+	if kind == "" {
+		kind, start, end = rosCall(p)
+	}
+	if kind != "" {
 		level := verdict.Block
 		if x.sandboxed(t, p) {
 			level = verdict.Flag
