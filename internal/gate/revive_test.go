@@ -36,7 +36,8 @@ func crashPlan() args {
 	return args{
 		"id": "crash", "goal": "spin", "steps": []any{"Move the arm to the bench at 200 mm/s.", "Spin cf1 at 3000 rpm for 5 min.", "Heat hp1 to 60 C at 300 rpm."},
 		"tool_calls": []any{
-			args{"step": 1, "tool": "arm.move", "arguments": moveOK}, args{"step": 2, "tool": "centrifuge.run", "arguments": crash},
+			args{"step": 1, "tool": "arm.move", "arguments": moveOK},
+			args{"step": 2, "tool": "centrifuge.run", "arguments": crash},
 			args{"step": 3, "tool": "hotplate.set", "arguments": heatOK},
 		},
 	}
