@@ -130,7 +130,7 @@ func Features(in judge.Input) []string {
 		factFeatures(in.Facts, set)
 	}
 	for _, f := range in.Findings {
-		if f.Level == verdict.Pass {
+		if f.Level == verdict.Pass || f.Rule == limitedRights {
 			continue
 		}
 		kind, _, _ := strings.Cut(f.Rule, "-")
@@ -141,6 +141,10 @@ func Features(in judge.Input) []string {
 	set["attachments="+strconv.FormatBool(len(in.Plan.Attachments) > 0)] = true
 	return slices.Sorted(maps.Keys(set)) // sums of floats depend on their order
 }
+
+// limitedRights is the check's note that an agent's rights are in words. It says
+// who hands a plan in, not what the plan resembles.
+const limitedRights = "PROV-018"
 
 func factFeatures(facts *fact.Set, set map[string]bool) {
 	for i := range facts.Texts {
