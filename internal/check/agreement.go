@@ -189,7 +189,7 @@ func (a *agreeing) number(spec *site.Arg, n json.Number) {
 	}
 	if q.Kind == quantity.None {
 		if spec.Max != nil && *spec.Max <= 1 {
-			q.Kind = quantity.Fraction // of nothing else is one the most
+			q.Kind = quantity.Fraction                          // of nothing else is one the most
 			defer func(was bool) { a.matched = was }(a.matched) // an equal share does not say what is done
 		} else {
 			a.named(spec, n)
