@@ -132,6 +132,7 @@ func (r *limitRun) part(p *part) {
 			r.absolute(p, q)
 		}
 	}
+	r.loose(p)
 }
 
 // namedIn appends the entities with limits that the words name, nearest last.
@@ -408,6 +409,10 @@ func (r *limitRun) relative(p *part, q *quantity.Quantity) {
 // "speed 1200", "heat to 400".
 func (r *limitRun) bare(p *part, q *quantity.Quantity) {
 	k := tokenAt(p.toks, q.Start)
+	if p.role == roleStep && r.setOn(p, q, k) {
+		r.add("LIM-008", verdict.Flag, p.at(q.Start, q.End), "a number without a unit on a limited quantity", "write the unit")
+		return
+	}
 	for j := k - 1; j >= 0 && j >= k-3; j-- {
 		switch p.toks[j].word {
 		case "speed", "velocity", "temperature", "temp", "pressure", "force", "rpm", "torque", "setpoint":
