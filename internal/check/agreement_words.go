@@ -40,7 +40,10 @@ func (a *agreeing) named(spec *site.Arg, n json.Number) {
 // isName reports whether a word of the step is the name of an argument without a
 // unit, in the singular or plural.
 func (a *agreeing) isName(word, name string) bool {
-	return word == name || word == name+"s" || word+"s" == name
+	if len(word) > len(name) {
+		word, name = name, word
+	}
+	return name == word || len(name) == len(word)+1 && name[len(word)] == 's' && name[:len(word)] == word
 }
 
 // says reports whether the step states a number anywhere.
@@ -261,6 +264,9 @@ func (x *index) counted(t *planText, dst []verdict.Finding) []verdict.Finding {
 func said(p *part) int {
 	for i := range p.toks {
 		w := p.toks[i].word
+		if len(w) < len("once") || w[0] != 'o' && w[0] != 't' {
+			continue
+		}
 		if n := times[w]; n > 0 && !(i > 0 && p.toks[i-1].word == "at") && !(i+1 < len(p.toks) && (p.toks[i+1].word == "a" || p.toks[i+1].word == "per" || p.toks[i+1].word == "daily")) {
 			if w == "once" && i+1 < len(p.toks) && p.toks[i+1].before == brkNone {
 				continue // "once the plate is warm" is a condition

@@ -8,6 +8,9 @@ import "strings"
 // /cmd_vel", "std_srvs/SetBool". A path of the file system is none.
 func rosCall(p *part) (kind string, start, end int) {
 	const what = "a ROS message or service call"
+	if strings.IndexByte(p.low, '/') < 0 {
+		return "", 0, 0
+	}
 	for _, mark := range [...]string{"_msgs/", "_srvs/", "_interfaces/"} {
 		if i := strings.Index(p.low, mark); i >= 0 {
 			return what, i, i + len(mark)

@@ -17,7 +17,11 @@ func (r *limitRun) loose(p *part) {
 		return
 	}
 	for i := range p.toks {
-		switch w := p.toks[i].word; {
+		w := p.toks[i].word
+		if strings.IndexByte("dtqvrlkmif", w[0]) < 0 && w[len(w)-1] != 'k' {
+			continue // most words are none of those below
+		}
+		switch {
 		case multiplies(w) && r.limitedWord(p, i+1, i+4), w == "times" && r.comparative(p, i+1):
 			r.looseAt(p, i, "LIM-007", "a value is multiplied, and the plan does not say what it then is", "state the value that is reached")
 		case w == "vmax", w == "rated" && r.limitedWord(p, i+1, i+2), w == "limit" && i > 1 && p.toks[i-2].word == "no" && r.limitedWord(p, i-1, i):
