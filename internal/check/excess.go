@@ -72,7 +72,7 @@ func (e *excess) hold(a *axis, ent int, readings []float64, gauge int8) (over bo
 	if a.max == nil {
 		return false
 	}
-	if a.min != nil && slices.Min(readings) < *a.min*(1-1e-9) && readings[0] != 0 { // zero is off
+	if a.min != nil && slices.Max(readings) < *a.min*(1-1e-9) && readings[0] != 0 { // in every reading: "1,000 mm/s" is not too slow; zero is off
 		e.under = true
 	}
 	limit, worst := *a.max, readings[0]
