@@ -52,7 +52,7 @@ func (p *pump) run(ctx context.Context) error {
 		defer close(p.left)
 		downDone <- p.fromClient(ctx)
 	}()
-	err := p.carry(ctx, upDone, downDone)
+	err := p.carry(ctx, cancel, upDone, downDone)
 	cancel()
 	p.end(ctx, "the session has ended")
 	p.later.Wait()
@@ -65,7 +65,7 @@ func (p *pump) run(ctx context.Context) error {
 }
 
 // carry waits until one side has ended for good, and ends the other.
-func (p *pump) carry(ctx context.Context, upDone, downDone chan error) error {
+func (p *pump) carry(ctx context.Context, cancel context.CancelFunc, upDone, downDone chan error) error {
 	for {
 		select {
 		case err := <-downDone: // what is still running may end: its result counts
@@ -77,6 +77,7 @@ func (p *pump) carry(ctx context.Context, upDone, downDone chan error) error {
 			if upDone = p.revive(ctx); upDone != nil {
 				continue
 			}
+			cancel() // what the client's frames wait for does not come any more
 			_ = p.down.Close()
 			_ = ended(downDone)
 			return fmt.Errorf("the server %s has ended: %w", p.s.server, orEOF(err))
